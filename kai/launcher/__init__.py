@@ -1,0 +1,1 @@
+"""The small part that starts runs. Standard library only; imports nothing of kai but its own messages."""

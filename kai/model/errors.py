@@ -1,0 +1,254 @@
+"""Errors: one class per situation. Facts are fields, ``str()`` is one sentence, ``hint`` says what to do."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+
+class FailureKind(StrEnum):
+    """Why a turn failed: one closed set, the same for every backend."""
+
+    LOGIN = "login"  # not logged in, or the login expired
+    QUOTA = "quota"  # a usage limit
+    MODEL = "model"  # the model is unknown to the provider
+    PROVIDER = "provider"  # the provider is down, unreachable or cut the answer
+    CONTEXT = "context"  # the conversation is too long for the model
+    REFUSED = "refused"  # the provider refused this content
+    MISSING = "missing"  # the CLI is not installed
+    OLD = "old"  # the CLI is too old
+    LAUNCH = "launch"  # the CLI could not be started
+    CRASH = "crash"  # the CLI ended in mid-turn
+    MEMORY = "memory"  # the CLI was killed for lack of memory
+    SILENT = "silent"  # no sign of life for too long
+    TIME = "time"  # the whole turn took too long
+    PROTOCOL = "protocol"  # the CLI broke its own protocol
+    RESUME = "resume"  # the CLI could not take up its session again
+    EMPTY = "empty"  # the CLI ended the turn without an answer
+    BUDGET = "budget"  # what must go along does not fit
+    UNSUPPORTED = "unsupported"  # asked for something that this backend cannot do
+    INTERNAL = "internal"  # a fault of kai itself
+
+
+@dataclass
+class KaiError(Exception):
+    """Base of all that kai raises on purpose. Subclasses are dataclasses whose fields are the facts."""
+
+    def __str__(self) -> str:
+        return self.sentence
+
+    @property
+    def sentence(self) -> str:
+        """What happened, in one sentence fit for a person."""
+        return self.__doc__ or type(self).__name__
+
+    @property
+    def hint(self) -> str:
+        """What to do about it; empty when nothing can be done."""
+        return ""
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The fields, for logs and problem documents."""
+        return {k: v for k, v in vars(self).items() if not k.startswith("_")}
+
+
+@dataclass
+class WrongMoveError(KaiError):
+    """A durable thing was asked to make a move that its state does not allow."""
+
+    what: str
+    id: str
+    now: str
+    to: str
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.what} {self.id} is {self.now} and cannot become {self.to}."
+
+
+@dataclass
+class UnknownThingError(KaiError):
+    """An id or a name that kai does not know."""
+
+    what: str
+    id: str
+    nearest: str = ""
+
+    @property
+    def sentence(self) -> str:
+        return f"There is no {self.what} {self.id!r}."
+
+    @property
+    def hint(self) -> str:
+        return f"Did you mean {self.nearest!r}?" if self.nearest else ""
+
+
+@dataclass
+class DeniedError(KaiError):
+    """The caller may not do this. `reason` names the rule, never the secret."""
+
+    reason: str
+    remedy: str = ""
+
+    @property
+    def sentence(self) -> str:
+        return f"Not allowed: {self.reason}."
+
+    @property
+    def hint(self) -> str:
+        return self.remedy
+
+
+@dataclass
+class BadInputError(KaiError):
+    """Input that cannot be taken. `field` is a dotted path into what was sent."""
+
+    field: str
+    problem: str
+    remedy: str = ""
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.field}: {self.problem}."
+
+    @property
+    def hint(self) -> str:
+        return self.remedy
+
+
+@dataclass
+class BusyError(KaiError):
+    """Refused because a turn is running."""
+
+    channel: str
+    turn: str
+
+    @property
+    def sentence(self) -> str:
+        return f"Turn {self.turn} is still running in this channel."
+
+    @property
+    def hint(self) -> str:
+        return "Wait for it, stop it with /stop, or add --wait."
+
+
+@dataclass
+class QueueFullError(KaiError):
+    """The lane of a channel holds as many turns as it may."""
+
+    channel: str
+    bound: int
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.bound} messages are waiting in this channel already; this one was not taken."
+
+    @property
+    def hint(self) -> str:
+        return "Wait for an answer, or stop the running turn, then send it again."
+
+
+@dataclass
+class ContextBudgetError(KaiError):
+    """Required content does not fit. Sizes in bytes of UTF-8; `largest` holds (section, size), greatest first."""
+
+    needed_bytes: int
+    cap_bytes: int
+    largest: tuple[tuple[str, int], ...]
+    tokens_needed: int = 0
+    tokens_free: int = 0
+
+    @property
+    def sentence(self) -> str:
+        names = ", ".join(f"{name} {size:,}" for name, size in self.largest)
+        if self.tokens_needed > self.tokens_free:
+            need, room = f"about {self.tokens_needed:,} tokens", f"{self.tokens_free:,} are free"
+        else:
+            need, room = f"{self.needed_bytes:,} bytes", f"{self.cap_bytes:,} are allowed"
+        return f"What must go along with this message does not fit: {need} where {room} (largest: {names})."
+
+    @property
+    def hint(self) -> str:
+        return "Shorten the message or the largest part, or raise context.block_cap."
+
+
+@dataclass
+class LaunchError(KaiError):
+    """A program could not be started. `reason` says who lacks what."""
+
+    program: str
+    reason: str
+    kind: FailureKind = FailureKind.LAUNCH
+    remedy: str = ""
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.program} could not be started: {self.reason}."
+
+    @property
+    def hint(self) -> str:
+        return self.remedy
+
+
+@dataclass
+class SessionBrokenError(KaiError):
+    """A session cannot go on: its process is gone or its pipe broke."""
+
+    run: str
+    reason: str
+
+    @property
+    def sentence(self) -> str:
+        return f"The agent's process is gone: {self.reason}."
+
+
+@dataclass
+class StoreError(KaiError):
+    """The database cannot be used."""
+
+    path: str
+    problem: str
+    remedy: str = ""
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.path}: {self.problem}."
+
+    @property
+    def hint(self) -> str:
+        return self.remedy
+
+
+@dataclass
+class UnreachableError(KaiError):
+    """No daemon answers on the socket."""
+
+    socket: str
+    problem: str
+
+    @property
+    def sentence(self) -> str:
+        return f"No daemon answers on {self.socket}: {self.problem}."
+
+    @property
+    def hint(self) -> str:
+        return "Start it with 'kai serve', or use 'kai chat', which starts a private one."
+
+
+@dataclass
+class ApiError(KaiError):
+    """The daemon refused a request; the fields are those of its problem document."""
+
+    status: int
+    title: str
+    detail: str = ""
+    field: str = ""
+    remedy: str = ""
+
+    @property
+    def sentence(self) -> str:
+        return self.detail or self.title
+
+    @property
+    def hint(self) -> str:
+        return self.remedy

@@ -1,0 +1,28 @@
+"""What every test may ask for."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import pytest
+from blockbuster import BlockBuster, blockbuster_ctx
+
+from kai.clock import ManualClock
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    """kai runs on asyncio only."""
+    return "asyncio"
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    """A clock that stands at a fixed moment."""
+    return ManualClock(datetime(2026, 11, 30, 17, 41, tzinfo=UTC))
+
+
+@pytest.fixture(autouse=True)
+def _loop_is_never_blocked() -> Iterator[BlockBuster]:
+    """A blocking call inside the event loop fails the test that made it."""
+    with blockbuster_ctx(scanned_modules=["kai"]) as guard:
+        yield guard
