@@ -1,0 +1,110 @@
+"""What is going on right now: the log of each running turn, and the bells that wake whoever waits for news."""
+
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from typing import Any
+
+import anyio
+
+from kai.model.ids import TurnId
+from kai.model.states import TurnState
+from kai.turns.fold import Fold
+
+ENDED_KEPT = 64  # logs of ended turns kept for whoever joins a moment too late
+
+
+class Bell:
+    """Wakes every waiter at once. A ring between two waits is not lost: a waiter gives the count it has seen."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._event = anyio.Event()
+
+    def ring(self) -> None:
+        self.count += 1
+        self._event.set()
+        self._event = anyio.Event()
+
+    async def wait(self, seen: int, *, limit_s: float | None = None) -> int:
+        """Return the count once it differs from `seen`, or after `limit_s` seconds whatever it is."""
+        if self.count == seen:
+            event = self._event
+            if limit_s is None:
+                await event.wait()
+            else:
+                with suppress(TimeoutError), anyio.fail_after(limit_s):
+                    await event.wait()
+        return self.count
+
+
+class LiveTurn:
+    """One running turn: its events as JSON-ready rows, appended once, read by any number of listeners."""
+
+    def __init__(self, turn: TurnId, bridge: str) -> None:
+        self.turn = turn
+        self.bridge = bridge
+        self.state = TurnState.QUEUED
+        self.fold = Fold()
+        self.bell = Bell()
+        self.rows: list[dict[str, Any]] = []
+        self.ended = False
+
+    def add(self, kind: str, **fields: Any) -> None:
+        self.rows.append({"type": kind, **fields})
+        self.bell.ring()
+
+    def become(self, state: TurnState) -> None:
+        """Note a state that the store has already taken."""
+        if state is not self.state:
+            self.state = state
+            self.add("state", state=state.value)
+
+    def end(self, **fields: Any) -> None:
+        self.ended = True
+        self.add("end", **fields)
+
+    async def listen(self) -> AsyncIterator[dict[str, Any]]:
+        """Every row from the first, then each as it comes, up to and with ``end``."""
+        place = 0
+        while True:
+            seen = self.bell.count
+            while place < len(self.rows):
+                place += 1
+                yield self.rows[place - 1]
+            if self.ended:
+                return
+            await self.bell.wait(seen)
+
+
+class LiveTurns:
+    """All turns that run in this process, and a bell for each bridge."""
+
+    def __init__(self) -> None:
+        self._turns: dict[TurnId, LiveTurn] = {}
+        self._bells: dict[str, Bell] = {}
+
+    def begin(self, turn: TurnId, bridge: str) -> LiveTurn:
+        live = self._turns.get(turn)
+        if live is None or live.ended:
+            live = self._turns[turn] = LiveTurn(turn, bridge)
+        return live
+
+    def get(self, turn: TurnId) -> LiveTurn | None:
+        return self._turns.get(turn)
+
+    def end(self, live: LiveTurn, **fields: Any) -> None:
+        live.end(**fields)
+        ended = [turn for turn, one in self._turns.items() if one.ended]
+        for turn in ended[:-ENDED_KEPT]:
+            del self._turns[turn]
+
+    def of_bridge(self, bridge: str) -> list[LiveTurn]:
+        return [live for live in self._turns.values() if live.bridge == bridge and not live.ended]
+
+    @property
+    def running(self) -> int:
+        return sum(not live.ended for live in self._turns.values())
+
+    def bell(self, bridge: str) -> Bell:
+        """Rings when something new is owed to `bridge`, or one of its turns has moved."""
+        return self._bells.setdefault(bridge, Bell())
