@@ -1,0 +1,61 @@
+# What a developer types. `make help` lists it; CI calls `make check test` and nothing else.
+.DEFAULT_GOAL := help
+.PHONY: help setup run check test fix schema docs wheel golden bench crash coverage clean
+BIN := .venv/bin
+STAMP := .venv/.ready
+
+help: ## this list
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' Makefile
+
+$(STAMP): pyproject.toml scripts/setup
+	@scripts/setup
+
+setup: $(STAMP) ## make .venv, so that .venv/bin/kai is the command
+
+run: $(STAMP) ## a terminal chat on a private daemon, with the first agent CLI found, else the bundled one
+	@$(BIN)/kai chat --private
+
+check: $(STAMP) ## every gate: lint, types, floors, spelling, dependencies, sizes, wheel
+	@$(BIN)/ruff check kai tests backends
+	@$(BIN)/ruff format --check kai tests backends
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+	@$(BIN)/codespell kai tests backends config data docs scripts systemd *.md
+	@$(BIN)/deptry kai
+	@$(BIN)/python -m pytest tests/gates
+
+test: $(STAMP) ## all set-up that tests need (apt and npm packages too), then the tests
+	@scripts/setup-tests
+	@scripts/install-agents
+	@$(BIN)/python -m pytest -n 2 --dist worksteal
+
+fix: $(STAMP) ## let the linter mend what it can
+	@$(BIN)/ruff check --fix kai tests backends
+	@$(BIN)/ruff format kai tests backends
+
+schema: $(STAMP) ## write config/*.schema.json anew from the settings
+	@$(BIN)/python -m kai.settings.schema_export
+
+golden: $(STAMP) ## write the golden files anew; read the diff before you commit it
+	@KAI_GOLDEN=write $(BIN)/python -m pytest tests/context
+
+docs: $(STAMP) ## the tests that keep the documentation true
+	@$(BIN)/python -m pytest tests/docs
+
+wheel: $(STAMP) ## dist/kai-*.whl
+	@$(BIN)/python -m build --wheel --outdir dist
+
+bench: $(STAMP) ## kai bench: each figure beside its baseline, measured in the same run
+	@$(BIN)/kai bench
+
+crash: $(STAMP) ## 200 kills of the daemon at random points; nothing accepted is lost
+	@$(BIN)/python -m tests.crash
+
+coverage: $(STAMP) ## branch coverage of the tests on the fake agent
+	@$(BIN)/coverage erase
+	@$(BIN)/coverage run -m pytest -m "not real"
+	@$(BIN)/coverage combine -q
+	@$(BIN)/coverage report
+
+clean: ## remove what was built
+	@rm -rf .venv .node dist build .mypy_cache .ruff_cache .hypothesis .import_linter_cache
