@@ -1,6 +1,7 @@
 """Folds the events of one turn into its outcome. Pure: the same events, the same outcome."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, assert_never
 
 from kai.model.errors import FailureKind
@@ -53,7 +54,7 @@ class Fold:
         self._usage: Usage | None = None
         self._native_id = ""
         self._compacted = False
-        self._resets_at = None
+        self._resets_at: datetime | None = None
         self._end: Finished | Failed | None = None
 
     def add(self, event: BackendEvent) -> None:
@@ -63,12 +64,8 @@ class Fold:
         match event:
             case TextDelta(text):
                 self._parts.append(text)
-            case ToolCall(tool_id, name, target):
-                known = self._tools.setdefault(tool_id, Tool(name, target))
-                known.name, known.target = name or known.name, target or known.target
-            case ToolResult(tool_id, ok, detail):
-                tool = self._tools.setdefault(tool_id, Tool("tool", ""))
-                tool.ok, tool.detail = ok, detail
+            case ToolCall() | ToolResult():
+                self._add_tool(event)
             case Usage():
                 self._usage = event
             case Started(native_id):
@@ -80,9 +77,17 @@ class Fold:
             case Finished() | Failed():
                 self._end = event
             case Thinking() | Ask() | AskWithdrawn() | Unsolicited():
-                pass
+                pass  # shown or asked elsewhere; no part of what the turn came to
             case _:
                 assert_never(event)
+
+    def _add_tool(self, event: ToolCall | ToolResult) -> None:
+        if isinstance(event, ToolResult):
+            tool = self._tools.setdefault(event.tool_id, Tool("tool", ""))
+            tool.ok, tool.detail = event.ok, event.detail
+        else:
+            tool = self._tools.setdefault(event.tool_id, Tool(event.name, event.target))
+            tool.name, tool.target = event.name or tool.name, event.target or tool.target
 
     @property
     def text(self) -> str:

@@ -1,0 +1,47 @@
+"""A lane a channel: one turn at a time, in order; lanes run beside each other."""
+
+from collections.abc import Awaitable, Callable
+
+from anyio.abc import TaskGroup
+
+from kai.log import log
+from kai.model.ids import ChannelId
+from kai.model.turns import Turn
+
+NextTurn = Callable[[ChannelId], Awaitable[Turn | None]]
+RunTurn = Callable[[Turn], Awaitable[None]]
+
+
+class Lanes:
+    """Runs queued turns. The store is the queue: a lane only remembers whether it is moving."""
+
+    def __init__(self, tasks: TaskGroup, next_turn: NextTurn, run_turn: RunTurn) -> None:
+        self._tasks = tasks
+        self._next = next_turn
+        self._run = run_turn
+        self._moving: dict[ChannelId, bool] = {}  # value: something came while the lane was looking
+        self.open = True  # False: what runs goes on, nothing new begins
+
+    def wake(self, channel: ChannelId) -> None:
+        """Something is queued in `channel`."""
+        if channel in self._moving:
+            self._moving[channel] = True
+        elif self.open:
+            self._moving[channel] = True
+            self._tasks.start_soon(self._lane, channel)
+
+    def is_moving(self, channel: ChannelId) -> bool:
+        return channel in self._moving
+
+    async def _lane(self, channel: ChannelId) -> None:
+        try:
+            while self.open and self._moving[channel]:
+                self._moving[channel] = False
+                turn = await self._next(channel)
+                if turn is not None:
+                    self._moving[channel] = True
+                    await self._run(turn)
+        except Exception:  # noqa: BLE001 - the boundary of a lane: it must not take the others with it
+            log.exception("lane.stuck", channel=channel)
+        finally:
+            del self._moving[channel]
