@@ -1,0 +1,114 @@
+"""Which folders kai uses: flag, then ``$KAI_CONFIG``…, then systemd's environment, then the user's own (XDG)."""
+
+import os
+import stat
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import platformdirs
+
+from kai.settings.problems import FolderError
+
+SOCKET_PATH_BYTES = 107  # sockaddr_un holds 108 with the closing NUL
+
+
+@dataclass(frozen=True, slots=True)
+class Folders:
+    """Three absolute folders, and where each path came from ("flag", "$KAI_STATE", "default", …)."""
+
+    config: Path
+    state: Path
+    runtime: Path
+    config_from: str = "flag"
+    state_from: str = "flag"
+    runtime_from: str = "flag"
+
+    def socket(self, name: str) -> Path:
+        """Path of a socket in the runtime folder. Raises `FolderError` when it is too long for a socket."""
+        path = self.runtime / name
+        size = len(os.fsencode(path))
+        if size > SOCKET_PATH_BYTES:
+            raise FolderError(
+                str(path),
+                f"{size} bytes are too long for a socket ({SOCKET_PATH_BYTES} at most)",
+                "choose a shorter folder with --runtime or $KAI_RUNTIME",
+            )
+        return path
+
+
+def find(
+    config: str | Path | None = None,
+    state: str | Path | None = None,
+    runtime: str | Path | None = None,
+    *,
+    env: Mapping[str, str] | None = None,
+) -> Folders:
+    """The folders to use; makes none. Arguments are flags; `env` is the process's own unless given."""
+    env = os.environ if env is None else env
+    chosen_state, state_from = _first(
+        env, state, "KAI_STATE", "STATE_DIRECTORY", platformdirs.user_data_path("kai", appauthor=False)
+    )
+    chosen_config, config_from = _first(
+        env, config, "KAI_CONFIG", "CONFIGURATION_DIRECTORY", platformdirs.user_config_path("kai", appauthor=False)
+    )
+    chosen_runtime, runtime_from = _first(
+        env, runtime, "KAI_RUNTIME", "RUNTIME_DIRECTORY", _own_runtime(env, chosen_state)
+    )
+    return Folders(chosen_config, chosen_state, chosen_runtime, config_from, state_from, runtime_from)
+
+
+def prepare(folders: Folders) -> None:
+    """Make the state and the runtime folder, 0700, and see that they are safe to use. Raises `FolderError`."""
+    for path in (folders.state, folders.runtime):
+        _own_folder(path)
+    folders.socket("people.sock")
+    folders.socket("agents.sock")
+
+
+def _first(env: Mapping[str, str], flag: str | Path | None, ours: str, systemd: str, default: Path) -> tuple[Path, str]:
+    if flag:
+        return Path(flag).absolute(), "flag"
+    if env.get(ours):
+        return Path(env[ours]).absolute(), f"${ours}"
+    first = env.get(systemd, "").split(":")[0]  # systemd lists several folders with colons
+    if first.startswith("/"):
+        return Path(first), f"${systemd}"
+    return default.absolute(), "default"
+
+
+def _own_runtime(env: Mapping[str, str], state: Path) -> Path:
+    # Never below /tmp, where another user may have made the folder first: without a runtime folder of our own the
+    # sockets live beside the state.
+    for candidate in (env.get("XDG_RUNTIME_DIR", ""), f"/run/user/{os.getuid()}"):
+        if candidate.startswith("/") and _is_mine(Path(candidate)):
+            return Path(candidate) / "kai"
+    return state / "run"
+
+
+def _is_mine(path: Path) -> bool:
+    try:
+        found = path.lstat()
+    except OSError:
+        return False
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o022
+
+
+def _own_folder(path: Path) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o755)
+        path.mkdir(exist_ok=True, mode=0o700)
+        found = path.lstat()
+    except OSError as error:
+        raise FolderError(
+            str(path), f"user {os.getuid()} cannot make this folder: {error.strerror}", _REMEDY
+        ) from error
+    if not stat.S_ISDIR(found.st_mode):
+        raise FolderError(str(path), "it is not a folder of its own (a link or a file)", _REMEDY)
+    if found.st_uid != os.getuid():
+        raise FolderError(str(path), f"it belongs to user {found.st_uid}, not to user {os.getuid()}", _REMEDY)
+    if found.st_mode & 0o022:
+        raise FolderError(str(path), "other users may write in it", f"chmod go-w {path}")
+
+
+_REMEDY = "choose another with --state, --runtime, $KAI_STATE or $KAI_RUNTIME"
