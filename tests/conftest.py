@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 import pytest
 from blockbuster import BlockBuster, blockbuster_ctx
 
+from kai import log
 from kai.clock import ManualClock
 
 
@@ -25,4 +26,12 @@ def clock() -> ManualClock:
 def _loop_is_never_blocked() -> Iterator[BlockBuster]:
     """A blocking call inside the event loop fails the test that made it."""
     with blockbuster_ctx(scanned_modules=["kai"]) as guard:
+        for function in guard.functions.values():
+            # A traceback in the log reads the source lines it shows: rare, and worth it.
+            function.can_block_in("linecache.py", {"checkcache", "updatecache", "lazycache"})
         yield guard
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _logs_are_plain() -> None:
+    log.set_up("debug", human=False)

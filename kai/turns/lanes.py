@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 
+import anyio
 from anyio.abc import TaskGroup
 
 from kai.log import log
@@ -10,6 +11,7 @@ from kai.model.turns import Turn
 
 NextTurn = Callable[[ChannelId], Awaitable[Turn | None]]
 RunTurn = Callable[[Turn], Awaitable[None]]
+RETRY_S = 1.0  # before a lane that met a fault of the store looks again
 
 
 class Lanes:
@@ -36,12 +38,18 @@ class Lanes:
     async def _lane(self, channel: ChannelId) -> None:
         try:
             while self.open and self._moving[channel]:
-                self._moving[channel] = False
-                turn = await self._next(channel)
-                if turn is not None:
-                    self._moving[channel] = True
-                    await self._run(turn)
-        except Exception:  # noqa: BLE001 - the boundary of a lane: it must not take the others with it
-            log.exception("lane.stuck", channel=channel)
+                await self._step(channel)
         finally:
             del self._moving[channel]
+
+    async def _step(self, channel: ChannelId) -> None:
+        self._moving[channel] = False
+        try:
+            turn = await self._next(channel)
+            if turn is not None:
+                self._moving[channel] = True
+                await self._run(turn)
+        except Exception:  # noqa: BLE001 - the boundary of a lane: a full disk must neither end it nor take the others with it
+            log.exception("lane.stuck", channel=channel)
+            self._moving[channel] = True
+            await anyio.sleep(RETRY_S)
