@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
 from kai.model.errors import FailureKind
 from kai.model.events import Choice, Usage
@@ -172,3 +173,13 @@ class Receipt:
     outcome: ReceiptOutcome
     external_ids: tuple[str, ...] = field(default=())
     problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """A running turn so far: the whole text each time, no receipt. `tools` rows: name, target, ok (None: running)."""
+
+    turn: TurnId
+    state: str
+    text: str
+    tools: tuple[dict[str, Any], ...] = ()
