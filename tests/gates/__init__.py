@@ -1,0 +1,1 @@
+"""What `make check` holds beyond lint, types and floors."""
