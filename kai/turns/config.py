@@ -1,0 +1,103 @@
+"""The configuration in force: settings, manifests, agent definitions. A bad file keeps the last good one, loudly."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from kai.catalog import agents, manifests
+from kai.log import log
+from kai.model.backends import Manifest
+from kai.model.context import AgentDefinition
+from kai.model.errors import UnknownThingError
+from kai.resources import folder
+from kai.settings import load
+from kai.settings.problems import ConfigError, nearest
+from kai.settings.values import Settings
+from kai.settings.where import Folders
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """One consistent reading of everything."""
+
+    settings: Settings
+    manifests: Mapping[str, Manifest]
+    agents: Mapping[str, AgentDefinition]
+
+
+def read(folders: Folders) -> Loaded:
+    """Read and validate the whole configuration. Raises `ConfigError` with every problem of every file."""
+    problems = []
+    try:
+        settings = load(folders)
+    except ConfigError as error:
+        problems += error.problems
+        settings = Settings()
+    try:
+        backends = manifests.load(folder("backends"), _overrides(folders.config / "backends"))
+    except ConfigError as error:
+        problems += error.problems
+        backends = {}
+    try:
+        definitions = agents.load(folder("data") / "agents", folders.config / "agents")
+    except ConfigError as error:
+        problems += error.problems
+        definitions = {}
+    if problems:
+        raise ConfigError(tuple(problems))
+    return Loaded(settings, backends, definitions)
+
+
+def _overrides(path: Path) -> Path | None:
+    return path if path.is_dir() else None
+
+
+class Config:
+    """Holds what is in force. `problems` is what the last reload found; empty while everything is well."""
+
+    def __init__(self, folders: Folders, loaded: Loaded) -> None:
+        self._folders = folders
+        self._loaded = loaded
+        self.problems: tuple[str, ...] = ()
+
+    @property
+    def settings(self) -> Settings:
+        return self._loaded.settings
+
+    @property
+    def manifests(self) -> Mapping[str, Manifest]:
+        return self._loaded.manifests
+
+    def manifest(self, backend: str) -> Manifest:
+        """Raises `UnknownThingError` with the nearest known name."""
+        return _named("backend", backend, self._loaded.manifests)
+
+    def agent(self, name: str) -> AgentDefinition:
+        """Raises `UnknownThingError` with the nearest known name."""
+        return _named("agent definition", name, self._loaded.agents)
+
+    @property
+    def agents(self) -> Mapping[str, AgentDefinition]:
+        return self._loaded.agents
+
+    def reload(self) -> bool:
+        """Read everything again (blocking); True when it is in force now, False when the last good one stays."""
+        try:
+            self._loaded = read(self._folders)
+        except ConfigError as error:
+            self.problems = tuple(str(problem) for problem in error.problems)
+            log.error("config.refused", problems=len(self.problems), first=self.problems[0])
+            return False
+        self.problems = ()
+        log.info("config.loaded", backends=len(self._loaded.manifests), agents=len(self._loaded.agents))
+        return True
+
+
+def _named(what: str, name: str, known: Mapping[str, T]) -> T:
+    if name not in known:
+        raise UnknownThingError(what, name, nearest(name, known))
+    return known[name]

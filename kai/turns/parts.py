@@ -1,0 +1,31 @@
+"""All that the life of a turn needs, built once by the daemon and handed on."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from kai.clock import Clock
+from kai.memory.retrieval import Retriever
+from kai.people.folders import PersonFolders
+from kai.processes.launcher import Launcher
+from kai.store.database import Store
+from kai.turns.backends import Backends
+from kai.turns.config import Config
+from kai.turns.live import LiveTurns
+from kai.turns.pool import Pool
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """`runs` is the folder of the wire files; `socket` the path of the agents' socket, told to runs."""
+
+    store: Store
+    clock: Clock
+    config: Config
+    backends: Backends
+    folders: PersonFolders
+    retriever: Retriever
+    launcher: Launcher
+    pool: Pool
+    live: LiveTurns
+    runs: Path
+    socket: Path

@@ -1,0 +1,134 @@
+"""Where a turn goes: which person, channel, backend, model, workspace and agent definition, by one precedence."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from kai.model.backends import Manifest
+from kai.model.context import AgentDefinition
+from kai.model.errors import UnknownThingError
+from kai.model.ids import ChannelId, PrincipalId
+from kai.model.messages import Message
+from kai.model.people import Channel, ChannelKind, Person, Preference
+from kai.model.turns import Turn
+from kai.settings.values import Settings, Workspace
+from kai.store import channels, choices, messages, people
+from kai.store.binding import Connection
+from kai.turns.backends import Backends
+from kai.turns.config import Config
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What the store knows of a place to talk, read in one hop."""
+
+    person: Person
+    channel: Channel
+    members: tuple[Person, ...]
+    by_person: Preference
+    by_channel: Preference
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """A decided way. `home` is the folder of the person (or of the shared channel); `workspace` is canonical."""
+
+    person: Person
+    channel: Channel
+    members: tuple[Person, ...]
+    manifest: Manifest
+    model: str
+    effort: str
+    agent: AgentDefinition
+    home: Path
+    workspace: Path
+    workspace_entry: Workspace | None
+    permissions: str
+
+    @property
+    def is_home(self) -> bool:
+        return self.workspace == self.home
+
+    @property
+    def is_shared(self) -> bool:
+        return self.channel.kind is ChannelKind.SHARED
+
+
+def look(db: Connection, principal: PrincipalId, channel: ChannelId) -> Looked:
+    """Raises `UnknownThingError` when either is gone."""
+    where = channels.get(db, channel)
+    return Looked(
+        person=people.get(db, principal),
+        channel=where,
+        members=tuple(people.get(db, member) for member in where.members),
+        by_person=choices.preference(db, "person", principal),
+        by_channel=choices.preference(db, "channel", channel),
+    )
+
+
+def look_at_turn(db: Connection, turn: Turn) -> tuple[Looked, Message]:
+    """The place of a turn, and its message."""
+    return look(db, turn.principal, turn.channel), messages.get(db, turn.message)
+
+
+async def decide(looked: Looked, config: Config, backends: Backends, homes: Path) -> Route:
+    """Channel's choice > workspace > person's choice > default; what ``people.yaml`` says stands above them all.
+
+    Raises `UnknownThingError` for a backend, a workspace or an agent definition that is not there (any more).
+    """
+    settings = config.settings
+    home = homes / (looked.channel.channel if looked.channel.kind is ChannelKind.SHARED else looked.person.principal)
+    entry = _workspace(looked, settings)
+    workspace = Path(entry.path) if entry is not None else home
+    backend = backend_of(looked, settings, entry)
+    if backend == "auto":
+        backend = await backends.automatic(home_of_login(looked.person))
+    manifest = config.manifest(backend)
+    ceiling = settings.person(looked.person.name)
+    return Route(
+        person=looked.person,
+        channel=looked.channel,
+        members=looked.members,
+        manifest=manifest,
+        model=_model(looked, backend) or manifest.default_model,
+        effort=looked.by_channel.effort or looked.by_person.effort,
+        agent=config.agent(looked.by_channel.agent or looked.by_person.agent or settings.agent),
+        home=home,
+        workspace=workspace,
+        workspace_entry=entry,
+        permissions=(ceiling.permissions if ceiling else "") or looked.person.permissions or settings.permissions,
+    )
+
+
+def backend_of(looked: Looked, settings: Settings, workspace: Workspace | None) -> str:
+    """The backend's name, or "auto"."""
+    ceiling = settings.person(looked.person.name)
+    return (
+        (ceiling.backend if ceiling else "")
+        or looked.by_channel.backend
+        or (workspace.backend if workspace else "")
+        or looked.by_person.backend
+        or settings.backend
+    )
+
+
+def _model(looked: Looked, backend: str) -> str:
+    """A chosen model counts only for the backend it was chosen with."""
+    for choice in (looked.by_channel, looked.by_person):
+        if choice.model and choice.backend in ("", backend):
+            return choice.model
+    return ""
+
+
+def _workspace(looked: Looked, settings: Settings) -> Workspace | None:
+    name = looked.by_channel.workspace or looked.by_person.workspace
+    if not name:
+        return None
+    found = settings.workspace(name)
+    if found is None:
+        raise UnknownThingError("workspace", name)
+    return found
+
+
+def home_of_login(person: Person) -> Path:
+    """The home folder of the OS user under which the person's agents run: where a CLI keeps its login."""
+    return Path(f"~{person.os_user}").expanduser()
