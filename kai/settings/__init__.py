@@ -1,1 +1,1 @@
-"""Floor 3: YAML to frozen settings, with file, line and column for whatever is wrong. pydantic is imported only in `schema`."""
+"""Floor 3: YAML to frozen settings, with file, line and column of whatever is wrong. Only `schema` needs pydantic."""
