@@ -20,7 +20,7 @@ _NAMESPACE = UUID("6f0f3a52-3c7c-4b54-9a55-0a5c3d1b7e11")
 
 
 def dispatch_uuid(dispatch: DispatchId) -> UUID:
-    """The uuid under which a backend knows a dispatch: the same attempt is the same message, however often it is sent."""
+    """The uuid under which a backend knows a dispatch: the same attempt is the same message, however often sent."""
     return uuid5(_NAMESPACE, dispatch)
 
 

@@ -1,0 +1,185 @@
+"""Why a turn failed, from whatever a backend shows of it: one function for all of them."""
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from kai.model.errors import FailureKind
+from kai.model.events import Failed
+
+_HEADS = {
+    FailureKind.LOGIN: "The agent is not logged in, or its login expired",
+    FailureKind.QUOTA: "The provider's usage limit is reached",
+    FailureKind.MODEL: "The provider does not know or does not allow this model",
+    FailureKind.PROVIDER: "The provider did not give an answer",
+    FailureKind.CONTEXT: "The conversation is too long for the model",
+    FailureKind.REFUSED: "The provider refused this content",
+    FailureKind.RESUME: "The agent could not take up its session again",
+    FailureKind.EMPTY: "The agent ended its turn without an answer",
+    FailureKind.MEMORY: "The agent was killed for lack of memory",
+    FailureKind.CRASH: "The agent's process ended in the middle of its work",
+    FailureKind.PROTOCOL: "The agent reported an error",
+    FailureKind.LAUNCH: "The agent's process ended before it was ready",
+    FailureKind.OLD: "The installed agent is too old",
+}
+
+_BY_STATUS = {
+    400: FailureKind.PROTOCOL,
+    401: FailureKind.LOGIN,
+    402: FailureKind.QUOTA,
+    403: FailureKind.LOGIN,
+    404: FailureKind.MODEL,
+    408: FailureKind.PROVIDER,
+    413: FailureKind.CONTEXT,
+    429: FailureKind.QUOTA,
+}
+
+_BY_CODE = {
+    "authentication_failed": FailureKind.LOGIN,
+    "authentication_error": FailureKind.LOGIN,
+    "oauth_org_not_allowed": FailureKind.LOGIN,
+    "permission_error": FailureKind.LOGIN,
+    "billing_error": FailureKind.QUOTA,
+    "rate_limit": FailureKind.QUOTA,
+    "rate_limit_error": FailureKind.QUOTA,
+    "model_not_found": FailureKind.MODEL,
+    "server_error": FailureKind.PROVIDER,
+    "overloaded": FailureKind.PROVIDER,
+    "overloaded_error": FailureKind.PROVIDER,
+    "connection_failed": FailureKind.PROVIDER,
+    "max_output_tokens": FailureKind.CONTEXT,
+}
+
+# In this order: the more telling words first. A status is looked for only where all of these are silent.
+_BY_WORDS = tuple(
+    (re.compile(words, re.IGNORECASE), kind)
+    for words, kind in (
+        (r"no conversation found|session (id )?not found|unknown session|invalid session id", FailureKind.RESUME),
+        (
+            r"prompt is too long|context.{0,20}(length|window|limit)|too many tokens|request too large",
+            FailureKind.CONTEXT,
+        ),
+        (r"usage limit|rate.?limit|quota|too many requests|credit balance|out of credits", FailureKind.QUOTA),
+        (
+            r"not logged in|run /login|authenticat|unauthorized|unauthenticated|invalid.{0,12}api.?key|no api key",
+            FailureKind.LOGIN,
+        ),
+        (r"issue with the selected model|model.{0,40}(not found|not exist|unknown)|unknown model", FailureKind.MODEL),
+        (r"content.{0,20}(policy|filter)|safety", FailureKind.REFUSED),
+        (
+            r"overloaded|econn|enotfound|etimedout|getaddrinfo|connection (refused|error|reset)|fetch failed"
+            r"|socket hang up|network|finish_reason|stream (error|closed|ended)|time.?d? ?out|server-side",
+            FailureKind.PROVIDER,
+        ),
+    )
+)
+_STATUS = re.compile(
+    r"(?:HTTP|API Error|error|status|code|rejected)\W{0,4}(?:code\W{0,3})?\(?([45]\d\d)\b", re.IGNORECASE
+)
+_RESET = re.compile(r"\|(\d{10})\b")
+
+# How an answer begins that is no answer: CLIs that send their provider's error as the agent's words.
+_ERROR_TEXT = re.compile(
+    r"\s*(?:HTTP [45]\d\d\b|API Error\b|Failed to authenticate\b|Not logged in\b|There's an issue with the selected model"
+    r"|Error: (?=.*(?:HTTP [45]\d\d|finish_reason|failed))|Info: Request failed due to a transient API error)",
+    re.DOTALL,
+)
+_ERROR_STARTS = ("HTTP ", "API Error", "Failed to authenticate", "Not logged in", "There's an issue with", "Error: ")
+_ERROR_STARTS += ("Info: Request failed",)
+LONGEST_ERROR_CHARS = 2_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """What is known of a failure. `code` is the backend's own name for it; `exit_code` is negative for a signal."""
+
+    text: str = ""
+    status: int | None = None
+    code: str = ""
+    rpc_code: int | None = None
+    ended: bool = False  # the process is gone
+    exit_code: int | None = None
+    stderr: str = ""
+    out_of_memory: bool = False
+
+
+def classify(evidence: Evidence) -> Failed:
+    """The failure that `evidence` speaks of; `session_lost` when its process is gone."""
+    kind = FailureKind.MEMORY if evidence.out_of_memory else _kind(evidence)
+    return Failed(
+        kind,
+        _sentence(kind, evidence),
+        detail="\n".join(part for part in (evidence.text, evidence.stderr.strip()) if part),
+        resets_at=moment(int(found[1])) if (found := _RESET.search(evidence.text)) else None,
+        session_lost=evidence.ended,
+    )
+
+
+def of_kind(kind: FailureKind, text: str = "", *, session_lost: bool = False) -> Failed:
+    """A failure whose kind is known already."""
+    return Failed(kind, _sentence(kind, Evidence(text=text)), detail=text, session_lost=session_lost)
+
+
+def moment(epoch_s: float | None) -> datetime | None:
+    """Aware UTC from seconds since 1970; None for none and for what is no date."""
+    try:
+        return datetime.fromtimestamp(epoch_s, UTC) if epoch_s else None
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def may_be_error(text: str) -> bool:
+    """A beginning of an answer that may yet turn out to be an error in the agent's mouth."""
+    start = text.lstrip()[:24]
+    return len(text) <= LONGEST_ERROR_CHARS and any(
+        word.startswith(start) or start.startswith(word) for word in _ERROR_STARTS
+    )
+
+
+def error_in(answer: str) -> Failed | None:
+    """The failure, when a whole answer is nothing but the error of a provider."""
+    if len(answer) > LONGEST_ERROR_CHARS or not _ERROR_TEXT.match(answer):
+        return None
+    return classify(Evidence(text=answer.strip()))
+
+
+def _kind(evidence: Evidence) -> FailureKind:
+    rpc = evidence.rpc_code
+    status = evidence.status or (rpc if rpc is not None and 400 <= rpc < 600 else None)
+    if by_code := _BY_CODE.get(evidence.code):
+        return by_code
+    words = evidence.text or (evidence.stderr if evidence.ended else "")
+    by_words = next((kind for pattern, kind in _BY_WORDS if pattern.search(words)), None)
+    if status is None and by_words is None and (found := _STATUS.search(words)):
+        status = int(found[1])
+    if by_words is None and rpc == -32000:
+        by_words = FailureKind.LOGIN  # ACP's own code for it
+    if status is not None and not (status == 400 and by_words):
+        return _BY_STATUS.get(status, FailureKind.PROVIDER)
+    return by_words or (FailureKind.CRASH if evidence.ended else FailureKind.PROTOCOL)
+
+
+def _sentence(kind: FailureKind, evidence: Evidence) -> str:
+    said = evidence.text or (_last_line(evidence.stderr) if evidence.ended else "")
+    facts = [_end_of(evidence)] if evidence.ended else []
+    facts += [short(said)] if said else []
+    head = _HEADS.get(kind, "The turn failed")
+    return f"{head} ({'; '.join(facts)})." if facts else f"{head}."
+
+
+def _end_of(evidence: Evidence) -> str:
+    code = evidence.exit_code
+    if code is None:
+        return "its exit code is not known"
+    return f"killed by signal {-code}" if code < 0 else f"exit code {code}"
+
+
+def _last_line(stderr: str) -> str:
+    lines = [line for line in stderr.splitlines() if line.strip()]
+    return lines[-1] if lines else ""
+
+
+def short(text: str, limit: int = 300) -> str:
+    """One line of at most `limit` characters."""
+    line = " ".join(text.split()).rstrip(".")
+    return line if len(line) <= limit else line[: limit - 1] + "…"
