@@ -1,0 +1,1 @@
+"""Floor 2: text for people. Whole characters, splitting, markup, harmless text. Pure."""
