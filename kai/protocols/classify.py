@@ -67,10 +67,11 @@ _BY_WORDS = tuple(
         (r"issue with the selected model|model.{0,40}(not found|not exist|unknown)|unknown model", FailureKind.MODEL),
         (r"content.{0,20}(policy|filter)|safety", FailureKind.REFUSED),
         (
-            r"overloaded|econn|enotfound|etimedout|getaddrinfo|connection (refused|error|reset)|fetch failed"
-            r"|socket hang up|network|finish_reason|stream (error|closed|ended)|time.?d? ?out|server-side",
+            r"overloaded|server-side|network|fetch failed|socket hang up|time.?d? ?out|finish_reason",
             FailureKind.PROVIDER,
         ),
+        (r"econn|enotfound|etimedout|getaddrinfo|connection (refused|error|reset)", FailureKind.PROVIDER),
+        (r"stream (error|closed|ended)", FailureKind.PROVIDER),
     )
 )
 _STATUS = re.compile(
@@ -79,14 +80,23 @@ _STATUS = re.compile(
 _RESET = re.compile(r"\|(\d{10})\b")
 
 # How an answer begins that is no answer: CLIs that send their provider's error as the agent's words.
+_ERROR_STARTS = (
+    "HTTP ",
+    "API Error",
+    "Failed to authenticate",
+    "Not logged in",
+    "There's an issue with the selected model",
+    "Error: ",
+    "Info: Request failed due to a transient API error",
+)
+# The first and the last but one begin honest answers, too: those must also go on like an error.
 _ERROR_TEXT = re.compile(
-    r"\s*(?:HTTP [45]\d\d\b|API Error\b|Failed to authenticate\b|Not logged in\b|There's an issue with the selected model"
-    r"|Error: (?=.*(?:HTTP [45]\d\d|finish_reason|failed))|Info: Request failed due to a transient API error)",
+    r"\s*(?:HTTP [45]\d\d:|Error: (?=.*(?:HTTP [45]\d\d|finish_reason|failed))|"
+    + "|".join(re.escape(start) for start in _ERROR_STARTS if start not in ("HTTP ", "Error: "))
+    + ")",
     re.DOTALL,
 )
-_ERROR_STARTS = ("HTTP ", "API Error", "Failed to authenticate", "Not logged in", "There's an issue with", "Error: ")
-_ERROR_STARTS += ("Info: Request failed",)
-LONGEST_ERROR_CHARS = 2_000
+LONGEST_ERROR_CHARS = 600
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
