@@ -44,7 +44,8 @@ class Can:
 
 @dataclass(frozen=True, slots=True)
 class LaunchPlan:
-    """How to start a backend. `{model}`, `{effort}`, `{session}`, `{backend_dir}`, `{python}` are filled in argv parts.
+    """How to start a backend. `{model}`, `{effort}`, `{session}`, `{backend_dir}`, `{python}` are filled in argv parts
+    and in the values of environment variables.
 
     A group (`resume`, `model`, …) is appended whole when its value is known, else left out.
     """
@@ -60,7 +61,11 @@ class LaunchPlan:
     program_env: str = ""  # an environment variable that names another program
     set_env: tuple[tuple[str, str], ...] = ()
     pass_env: tuple[str, ...] = ()
-    strip_env: tuple[str, ...] = ()  # said when present: it would override the person's login
+    strip_env: tuple[
+        str, ...
+    ] = ()  # kept back, and said, where one of `Login.files` exists: it would override that login
+    ask_env: tuple[tuple[str, str], ...] = ()  # set as well when permissions are "ask"
+    bypass_env: tuple[tuple[str, str], ...] = ()  # … or "bypass", for CLIs that take them from the environment only
 
 
 @dataclass(frozen=True, slots=True)
