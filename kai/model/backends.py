@@ -13,7 +13,7 @@ class ProtocolName(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Every wait has a limit and every limit a name. Seconds, monotonic. 0 switches `first_output_s` or `turn_s` off."""
+    """Every wait has a limit and every limit a name. Monotonic seconds. 0 switches `first_output_s` or `turn_s` off."""
 
     start_s: float = 30.0  # spawn until the session is ready
     first_output_s: float = 180.0  # prompt until the first sign of life
