@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from kai.model.errors import KaiError
 from kai.model.ids import RunId
 
 PIECE_BYTES = 64 * 1024  # the capacity of a pipe: a bigger piece would only be held in memory
@@ -45,6 +46,22 @@ class Stats:
     cpu_s: float
     processes: int
     rss_bytes: int
+
+
+@dataclass
+class TreeAliveError(KaiError):
+    """Processes of a run cannot be ended. `reason` names them."""
+
+    run: str
+    reason: str
+
+    @property
+    def sentence(self) -> str:
+        return f"The agent could not be stopped: {self.reason}."
+
+    @property
+    def hint(self) -> str:
+        return "End them by hand, or ask whoever runs this machine."
 
 
 class Run(Protocol):

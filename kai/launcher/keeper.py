@@ -1,0 +1,247 @@
+"""Keeps one run: parent of the agent and of every orphan below it, until none is left or the daemon is gone.
+
+One thread, one loop. It is the only one that waits for these processes, so no exit code can be lost to somebody else.
+"""
+
+import os
+import select
+import signal
+import time
+from contextlib import suppress
+
+from kai.launcher import child, tree
+from kai.launcher.messages import (
+    MAX_BYTES,
+    BadMessageError,
+    Claim,
+    CloseInput,
+    Exited,
+    Gone,
+    Kill,
+    Message,
+    Refused,
+    Spawn,
+    Spawned,
+    Stat,
+    Stats,
+    decode,
+    encode,
+)
+
+STUCK_S = 5.0  # after so long without an end, a killed process is in the hands of the kernel or of another user
+
+
+class Keeper:
+    """`control` is our end of a SOCK_SEQPACKET pair whose other end the daemon alone has: its end is the daemon's."""
+
+    def __init__(self, control: int) -> None:
+        self._control: int | None = control
+        self._spec = Spawn("", [], {}, "")
+        self._leader = 0
+        self._exited: Exited | None = None
+        self._ended_cpu_s = 0.0
+        self._killed: set[int] = set()
+        self._kill_asked = False
+        self._ends_at: float | None = None
+        self._oom_kills = 0
+        self._wake = self._catch_signals()
+
+    def keep(self) -> None:
+        """Start what the first message says and keep it to its end."""
+        first = self._receive()
+        if not isinstance(first, Spawn):
+            return
+        self._spec = first
+        child.adopt_orphans()
+        self._oom_kills = oom_kills()
+        try:
+            self._leader = child.start(first)
+        except child.RefusedError as error:
+            self._say(Refused(first.run, error.kind, error.reason))
+            return
+        finally:
+            _let_go_of_pipes()
+        self._say(Spawned(first.run, self._leader))
+        try:
+            self._attend()
+        except BaseException:  # whatever went wrong here, the tree does not outlive it
+            self._kill_tree()
+            raise
+
+    def _attend(self) -> None:
+        while self._reap():
+            if self._kill_asked or (self._ends_at is not None and time.monotonic() >= self._ends_at):
+                if not self._kill_tree() and self._control is None:
+                    return  # nobody is left to ask again
+                continue
+            self._wait()
+        self._say(self._stats())
+        self._say(Gone(self._spec.run, len(self._killed)))
+
+    def _wait(self) -> None:
+        """Sleep until a child ends, a signal comes, the daemon says something, or the time is up."""
+        poll = select.poll()
+        poll.register(self._wake, select.POLLIN)
+        if self._control is not None:
+            poll.register(self._control, select.POLLIN)
+        timeout_ms = None if self._ends_at is None else max(0.0, self._ends_at - time.monotonic()) * 1000
+        ready = [descriptor for descriptor, _ in poll.poll(timeout_ms)]
+        if self._wake in ready:
+            os.read(self._wake, 4096)
+        if self._control in ready:
+            self._hear()
+
+    def _hear(self) -> None:
+        try:
+            message = self._receive()
+        except BadMessageError as error:
+            self._say(Refused(self._spec.run, "bad", str(error)))
+            return
+        match message:
+            case None:
+                self._daemon_is_gone()
+            case Kill(tree=True):
+                self._kill_asked = True
+            case Kill():
+                self._signal_group(message.signal)
+            case Stat():
+                self._say(self._stats())
+            case Claim() | CloseInput():
+                self._say(Refused(self._spec.run, "bad", "this run cannot be claimed"))
+            case _:
+                self._say(Refused(self._spec.run, "bad", f"{type(message).__name__} is nothing for a running run"))
+
+    def _daemon_is_gone(self) -> None:
+        if self._control is not None:
+            os.close(self._control)
+            self._control = None
+        self._ends_at = time.monotonic() + self._spec.hold_s
+
+    def _catch_signals(self) -> int:
+        """A descriptor that wakes the loop. What would end us ends the run instead; nothing else may touch us."""
+        read_end, write_end = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+        faults = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGABRT}
+        for number in signal.valid_signals() - faults - {signal.SIGKILL, signal.SIGSTOP}:
+            signal.signal(number, signal.SIG_IGN)
+        signal.set_wakeup_fd(write_end)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
+            signal.signal(number, self._told_to_end)
+        return read_end
+
+    def _told_to_end(self, *_: object) -> None:
+        self._kill_asked = True
+
+    def _reap(self) -> bool:
+        """Collect whatever ended. False when no process of the run is left."""
+        while True:
+            try:
+                pid, status, usage = os.wait4(-1, os.WNOHANG)
+            except ChildProcessError:
+                return False
+            if pid == 0:
+                return True
+            self._ended_cpu_s += usage.ru_utime + usage.ru_stime
+            if pid == self._leader and self._exited is None:
+                self._exited = self._leader_end(status, usage.ru_maxrss)
+                self._say(self._exited)
+
+    def _leader_end(self, status: int, max_rss_kb: int) -> Exited:
+        run, code = self._spec.run, os.waitstatus_to_exitcode(status)
+        if code >= 0:
+            return Exited(run, code, None, max_rss_kb)
+        ours = self._leader in self._killed
+        no_memory = -code == signal.SIGKILL and not ours and oom_kills() > self._oom_kills
+        return Exited(run, None, -code, max_rss_kb, no_memory)
+
+    def _kill_tree(self) -> bool:
+        """Strike until nothing is left; False (and a word about who is) when that cannot be had."""
+        self._kill_asked = False
+        give_up_at = time.monotonic() + STUCK_S
+        poll = select.poll()
+        poll.register(self._wake, select.POLLIN)
+        refused: list[int] = []
+        while self._reap():
+            if time.monotonic() >= give_up_at:
+                self._say(Refused(self._spec.run, "alive", _survivors(refused)))
+                return False
+            struck, refused = tree.strike(signal.SIGKILL)
+            self._killed.update(struck)
+            if poll.poll(20):
+                os.read(self._wake, 4096)
+        return True
+
+    def _signal_group(self, number: int) -> None:
+        try:
+            if self._exited is None:
+                os.killpg(self._leader, number)
+            else:  # the number of a group may pass on once its leader was waited for: only what is surely ours
+                for process in tree.below(os.getpid()):
+                    if process.group == self._leader and not process.is_dead:
+                        os.kill(process.pid, number)
+        except ProcessLookupError:
+            pass
+        except (OSError, ValueError) as error:
+            self._say(Refused(self._spec.run, "denied", f"signal {number} cannot be sent: {error}"))
+
+    def _stats(self) -> Stats:
+        found = tree.below(os.getpid())
+        alive = [process for process in found if not process.is_dead]
+        cpu_s = self._ended_cpu_s + sum(process.cpu_s for process in found)
+        rss_kb = sum(process.rss_bytes for process in alive) // 1024
+        return Stats(self._spec.run, round(cpu_s, 3), len(alive), rss_kb)
+
+    def _receive(self) -> Message | None:
+        """The next message, None when the daemon is gone. Raises `BadMessageError`."""
+        assert self._control is not None
+        try:
+            data = os.read(self._control, MAX_BYTES + 1)
+        except ConnectionError:
+            return None
+        return decode(data) if data else None
+
+    def _say(self, message: Message) -> None:
+        if self._control is not None:
+            with suppress(OSError):  # gone: the next look at the channel says so
+                os.write(self._control, encode(message))
+
+
+def oom_kills() -> int:
+    """How many processes of our memory group the kernel has killed for lack of memory; 0 where it does not say."""
+    counters = {"": "/sys/fs/cgroup{}/memory.events", "memory": "/sys/fs/cgroup/memory{}/memory.oom_control"}
+    for line in _lines("/proc/self/cgroup"):
+        _, controllers, group = line.split(":", 2)
+        for counter in _lines(counters[controllers].format(group)) if controllers in counters else ():
+            if counter.startswith("oom_kill "):
+                return int(counter.split()[1])
+    return 0
+
+
+def _lines(path: str) -> list[str]:
+    try:
+        with open(path) as file:  # noqa: PTH123
+            return file.read().splitlines()
+    except OSError:
+        return []
+
+
+def _survivors(refused: list[int]) -> str:
+    alive = [process for process in tree.below(os.getpid()) if not process.is_dead]
+    words = [f"{p.pid} ({'belongs to another user' if p.pid in refused else 'state ' + p.state})" for p in alive]
+    return f"these processes do not end: {', '.join(words)}"
+
+
+def _let_go_of_pipes() -> None:
+    """The pipes are the agent's alone: as long as we held them, nobody would see their end."""
+    null = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(null, descriptor)
+    os.close(null)
+
+
+def main(argv: list[str]) -> None:
+    """`argv` is the number of the control descriptor; descriptors 0 to 2 are those of the agent to be."""
+    control = int(argv[0])
+    os.set_inheritable(control, False)
+    Keeper(control).keep()
+    os._exit(0)  # taking the interpreter down in order would take longer than all the rest
