@@ -1,0 +1,5 @@
+"""``python -m kai``."""
+
+from kai.cli import main
+
+main()
