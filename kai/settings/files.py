@@ -30,8 +30,23 @@ def read(path: Path, *, optional: bool, max_bytes: int) -> bytes | Problem | Non
         return problem(Place(str(path)), "", f"it cannot be read: {reason}")
 
 
+def children(folder: Path, problems: list[Problem]) -> list[Path]:
+    """What a folder holds, by name; nothing when it is missing. One that cannot be listed goes to `problems`."""
+    place = Place(str(folder))
+    try:
+        return sorted(folder.iterdir())
+    except FileNotFoundError:
+        if folder.is_symlink():
+            problems.append(problem(place, "", f"a link to {folder.readlink()}, which is not there"))
+    except PermissionError:
+        problems.append(problem(place, "", *lacking(folder)))
+    except OSError as error:
+        problems.append(problem(place, "", f"this folder cannot be listed: {error.strerror}"))
+    return []
+
+
 def lacking(path: Path) -> tuple[str, str]:
-    """Who may not read `path`, and what to do: names the folder that stops them where one does."""
+    """Who may not read `path`, and what to do. Names the folder that stops them where one does."""
     me = user_name(os.geteuid())
     for folder in reversed(path.absolute().parents):
         if not os.access(folder, os.X_OK, effective_ids=True):

@@ -1,12 +1,13 @@
 """`load`: the config folder as one frozen value, or every problem of every file at once."""
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
 from kai.settings import checks
-from kai.settings.files import lacking, read
+from kai.settings.files import children, read
 from kai.settings.problems import ConfigError, Place, Problem, did_you_mean, problem
 from kai.settings.schema import validated
 from kai.settings.values import PersonEntry, Settings, Workspace
@@ -90,23 +91,17 @@ def _entries(cls: type[_Entry], marked: Marked) -> dict[str, _Entry]:
 
 
 def _folder_problems(folders: Folders) -> list[Problem]:
-    place = Place(str(folders.config))
-    try:
-        names = sorted(each.name for each in folders.config.iterdir())
-    except FileNotFoundError:
-        if folders.config_from == "default":
-            return []
-        return [
-            problem(place, "", f"there is no such folder (from {folders.config_from})", "make it, or run 'kai init'")
-        ]
-    except NotADirectoryError:
-        return [problem(place, "", "this is not a folder")]
-    except PermissionError:
-        return [problem(place, "", *lacking(folders.config))]
-    stray = [
-        n for n in names if n.endswith((".yaml", ".yml")) and not n.endswith(".example.yaml") and n not in KNOWN_FILES
+    problems: list[Problem] = []
+    if folders.config_from != "default" and not os.path.lexists(folders.config):
+        told = f"there is no such folder (from {folders.config_from})"
+        problems.append(problem(Place(str(folders.config)), "", told, "make it, or run 'kai init'"))
+    stray = [path for path in children(folders.config, problems) if path.suffix in (".yaml", ".yml")]
+    problems += [
+        _stray_problem(path)
+        for path in stray
+        if path.name not in KNOWN_FILES and not path.name.endswith(".example.yaml")
     ]
-    return [_stray_problem(folders.config / name) for name in stray]
+    return problems
 
 
 def _stray_problem(path: Path) -> Problem:

@@ -1,7 +1,7 @@
 """The edge: checks plain data against a `shape` with pydantic, and makes JSON schemas. All problems at once."""
 
 import json
-from dataclasses import Field, fields, is_dataclass
+from dataclasses import Field, dataclass, fields, is_dataclass
 from functools import cache
 from typing import Any, TypeVar, get_type_hints
 
@@ -39,22 +39,26 @@ def json_schema(cls: type) -> dict[str, Any]:
     return schema
 
 
-def written_settings(cls: type) -> dict[str, tuple[Field[Any], Any]]:
-    """The fields that a file may set: name to (field, its `About`, or the nested shape)."""
-    found: dict[str, tuple[Field[Any], Any]] = {}
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A setting that a file may hold: its field, what is said about it, and its shape when it is a section."""
+
+    field: Field[Any]
+    about: About | None
+    section: Any = None
+
+
+@cache
+def written_settings(cls: Any) -> dict[str, Written]:
+    """The settings that a file may hold for `cls`, in order."""
     hints = get_type_hints(cls, include_extras=True)
+    found: dict[str, Written] = {}
     for field in fields(cls):
-        about = next((m for m in getattr(hints[field.name], "__metadata__", ()) if isinstance(m, About)), None)
-        nested = section(field)
-        if about or nested:
-            found[field.name] = (field, about or nested)
+        hint = hints[field.name]
+        about = next((each for each in getattr(hint, "__metadata__", ()) if isinstance(each, About)), None)
+        if not field.metadata.get("filled_in"):
+            found[field.name] = Written(field, about, hint if is_dataclass(hint) else None)
     return found
-
-
-def section(field: Field[Any]) -> Any:
-    """The shape of a field that is a section of its own, else None."""
-    factory: Any = field.default_factory
-    return factory if is_dataclass(factory) else None
 
 
 @cache
@@ -71,10 +75,10 @@ def _with_empty_sections(cls: Any, data: Any) -> Any:
     if not isinstance(data, dict):
         return data
     filled = dict(data)
-    for field in fields(cls):
-        if field.name in filled and (nested := section(field)):
-            value = filled[field.name]
-            filled[field.name] = {} if value is None else _with_empty_sections(nested, value)
+    for name, setting in written_settings(cls).items():
+        if setting.section and name in filled:
+            value = filled[name]
+            filled[name] = {} if value is None else _with_empty_sections(setting.section, value)
     return filled
 
 
@@ -107,7 +111,7 @@ def _real_path(data: Any, path: KeyPath, *, keep_last: bool) -> KeyPath:
 def _add_unknown(cls: type, marked: Marked, path: KeyPath, at: KeyPath = ()) -> None:
     shape: Any = cls
     for part in path[len(at) : -1]:
-        shape = written_settings(shape).get(str(part), (None, shape))[1]
+        shape = written_settings(shape)[str(part)].section
     known = written_settings(shape)
     marked.add(path, f"unknown setting {path[-1]!r}", did_you_mean(str(path[-1]), known), at_key=True)
 

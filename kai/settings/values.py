@@ -35,6 +35,11 @@ class About:
         return {**handler(schema), "description": self.text}
 
 
+def filled_in() -> dict[str, Any]:
+    """Metadata of a field that kai fills in itself: no file may set it."""
+    return {"filled_in": True}
+
+
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def shape(cls: type[_T]) -> type[_T]:
     """A frozen dataclass that a mapping in YAML fills: strict types, an unknown key is an error."""
@@ -169,7 +174,7 @@ class PersonEntry:
     accounts: Annotated[
         Mapping[str, tuple[str | int, ...]], About("Verified accounts: bridge instance to account ids.")
     ] = field(default_factory=dict)
-    name: str = ""  # the key; filled in when the file is loaded
+    name: str = field(default="", metadata=filled_in())  # the key
 
     def account_ids(self, bridge: str) -> tuple[str, ...]:
         """This person's accounts in a bridge, as text: a chat app's numeric id may be written either way."""
@@ -187,7 +192,7 @@ class Workspace:
     ] = ""
     backend: Annotated[str, About("The only backend used here; empty: the person's choice.")] = ""
     native_files: Annotated[bool, About("Let the agent CLI find this folder's own instruction files.")] = True
-    name: str = ""  # the key; filled in when the file is loaded
+    name: str = field(default="", metadata=filled_in())  # the key
 
 
 @shape
@@ -216,8 +221,8 @@ class Settings:
     api: ApiSettings = field(default_factory=ApiSettings)
     memory: MemorySettings = field(default_factory=MemorySettings)
     log: LogSettings = field(default_factory=LogSettings)
-    persons: tuple[PersonEntry, ...] = ()  # people.yaml, in its order
-    workspaces: tuple[Workspace, ...] = ()  # workspaces.yaml, in its order
+    persons: tuple[PersonEntry, ...] = field(default=(), metadata=filled_in())  # people.yaml, in its order
+    workspaces: tuple[Workspace, ...] = field(default=(), metadata=filled_in())  # workspaces.yaml, in its order
 
     def person(self, name: str) -> PersonEntry | None:
         """The entry of that name."""

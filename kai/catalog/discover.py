@@ -1,0 +1,146 @@
+"""Is a backend installed, new enough, logged in? Looks at files and runs ``PROGRAM --version``: call it in a thread."""
+
+import contextlib
+import os
+import re
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from kai.model.backends import Login, Manifest
+
+VERSION_LIMIT_S = 20.0
+_OUTPUT_BYTES = 16 * 1024
+_VERSION = re.compile(r"[0-9]+(?:\.[0-9]+)+")
+
+RunProgram = Callable[[Sequence[str], Mapping[str, str], float], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """What was found. `program` is absolute, None when there is none; `version` "" when unknown.
+
+    `logged_in` None: it cannot be told. `problem` says why the backend cannot be used; empty when it can.
+    """
+
+    program: str | None
+    version: str
+    logged_in: bool | None
+    problem: str
+
+
+def discover(
+    manifest: Manifest,
+    *,
+    path: str,
+    home: Path,
+    env: Mapping[str, str] | None = None,
+    run: RunProgram | None = None,
+) -> Installed:
+    """Look for `manifest`'s program on `path` and its login below `home`. Blocks for at most `VERSION_LIMIT_S`.
+
+    `env` is where ``program_env`` and login variables are looked up (the daemon's own unless given); `run` runs a
+    program with an environment and a limit in seconds, gives its output, and raises `OSError` or `TimeoutError`.
+    """
+    env = os.environ if env is None else env
+    logged_in = login_state(manifest.login, home, env)
+    wanted = env.get(manifest.launch.program_env, "") if manifest.launch.program_env else ""
+    wanted = fill(wanted or manifest.launch.program, manifest)
+    program = shutil.which(wanted, path=path)
+    if program is None:
+        return Installed(None, "", logged_in, f"{wanted} is not installed" + _hint(manifest.install))
+    program = str(Path(program).absolute())
+    argv = (program, *(fill(part, manifest) for part in manifest.version_argv))
+    clean = {"PATH": path, "HOME": str(home), "LANG": "C.UTF-8"}
+    clean.update((name, fill(value, manifest)) for name, value in manifest.launch.set_env)
+    try:
+        output = (run or run_program)(argv, clean, VERSION_LIMIT_S)
+    except TimeoutError:
+        return Installed(program, "", logged_in, f"{program} did not tell its version within {VERSION_LIMIT_S:.0f} s")
+    except OSError as error:
+        return Installed(program, "", logged_in, f"{program} cannot be run: {error.strerror or error}")
+    found = _VERSION.search(output)
+    version = found.group() if found else ""
+    if manifest.version_min and is_older(version, manifest.version_min):
+        told = f"version {version}" if version else "no version that can be read"
+        problem = f"{program} tells {told}; {manifest.version_min} or newer is needed" + _hint(manifest.install)
+        return Installed(program, version, logged_in, problem)
+    return Installed(program, version, logged_in, "")
+
+
+def login_state(login: Login, home: Path, env: Mapping[str, str]) -> bool | None:
+    """True or False when it can be told; None when nothing is listed, or a file may not be looked at."""
+    if not login.files and not login.env:
+        return None
+    if any(env.get(name) for name in login.env) or login_files(login, home):
+        return True
+    return False if os.access(home, os.X_OK, effective_ids=True) else None
+
+
+def login_files(login: Login, home: Path) -> tuple[Path, ...]:
+    """Those of the login's files that are there."""
+    found = []
+    for name in login.files:
+        try:
+            if (home / name).stat().st_size > 0:
+                found.append(home / name)
+        except OSError:
+            continue
+    return tuple(found)
+
+
+def is_older(version: str, least: str) -> bool:
+    """Compares dotted numbers; a version that cannot be read counts as older."""
+    return _numbers(version) < _numbers(least)
+
+
+def fill(part: str, manifest: Manifest) -> str:
+    """`part` with what does not depend on a choice: ``{python}`` and ``{backend_dir}``."""
+    return part.replace("{python}", sys.executable).replace("{backend_dir}", manifest.folder)
+
+
+def run_program(argv: Sequence[str], env: Mapping[str, str], limit_s: float) -> str:
+    """Run a program without input and give the beginning of what it writes; its whole process group ends with it."""
+    # A file and not a pipe: a grandchild that keeps a pipe open would keep us waiting (launchers of Node CLIs do).
+    with tempfile.TemporaryFile() as output:
+        process = subprocess.Popen(
+            argv,
+            env=dict(env),
+            cwd="/",
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        ended = _ended_within(process.pid, limit_s)
+        # Reaped only after this: until then the number of the group cannot become another's.
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        if not ended:
+            raise TimeoutError(f"{argv[0]} took more than {limit_s} s")
+        output.seek(0)
+        return output.read(_OUTPUT_BYTES).decode(errors="replace")
+
+
+def _ended_within(pid: int, limit_s: float) -> bool:
+    """Waits for the end of a child without reaping it."""
+    descriptor = os.pidfd_open(pid)
+    try:
+        return bool(select.select([descriptor], [], [], limit_s)[0])
+    finally:
+        os.close(descriptor)
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split(".") if part.isdigit())
+
+
+def _hint(install: str) -> str:
+    return f"; install it with: {install}" if install else ""

@@ -1,0 +1,192 @@
+"""Backends as their folders describe them: the shipped ``backend.yaml``, with the operator's own merged over it."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import astuple, fields
+from pathlib import Path
+from typing import Any
+
+from kai.catalog.shapes import LaunchShape, ManifestShape
+from kai.model.backends import Can, LaunchPlan, Limits, Login, Manifest
+from kai.settings.files import children
+from kai.settings.load import in_order, read_marked
+from kai.settings.problems import ConfigError, Place, Problem, did_you_mean, problem
+from kai.settings.schema import validated
+from kai.settings.yaml_marks import KeyPath, Marked
+
+# The closed lists: a name that nothing reads would be a lie in a manifest.
+QUIRKS: Mapping[str, str] = {
+    "root_refuses_bypass": "as root it refuses to start with permissions 'bypass'",
+    "launcher_leaves_child": "the program is a launcher: the agent itself lives on when only the launcher is signalled",
+    "eof_is_ignored": "it does not end when its input is closed",
+    "expands_at_paths": "a word @path in the message is read into the request unasked",
+    "replays_on_load": "resuming sends the old conversation again before the session is ready",
+}
+OPTIONS: Mapping[str, str] = {
+    "auth_method": "ACP: method for `authenticate`, sent before the session starts",
+    "auth_env": "ACP: `auth_method` counts only while this environment variable is set",
+    "mode_ask": "ACP: session mode when permissions are 'ask'",
+    "mode_bypass": "ACP: session mode when permissions are 'bypass'",
+}
+FILLS: Mapping[str, tuple[str, ...]] = {
+    "resume": ("{session}",),
+    "model": ("{model}",),
+    "effort": ("{effort}",),
+}
+EVERYWHERE = ("{backend_dir}", "{python}")
+
+_ID = re.compile(r"[a-z][a-z0-9-]{0,31}")
+_ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_VERSION = re.compile(r"[0-9]+(\.[0-9]+)*")
+_FILL = re.compile(r"\{[a-z_]+\}")
+
+
+def load(folder: Path, overrides: Path | None = None) -> dict[str, Manifest]:
+    """Every backend below `folder` and `overrides`, by id, in alphabetical order. Raises `ConfigError`: all problems.
+
+    An override of a shipped backend needs to hold only what differs: mappings are merged, anything else is replaced.
+    """
+    problems: list[Problem] = []
+    shipped = _ids(folder, problems)
+    own = _ids(overrides, problems) if overrides is not None else {}
+    found: dict[str, Manifest] = {}
+    for name in sorted({*shipped, *own}):
+        marked = _marked([files[name] for files in (shipped, own) if name in files])
+        manifest = _manifest(name, shipped.get(name) or own[name], marked)
+        problems += marked.problems
+        if manifest is not None:
+            found[name] = manifest
+    if problems:
+        raise ConfigError(in_order(problems))
+    return found
+
+
+def _ids(folder: Path, problems: list[Problem]) -> dict[str, Path]:
+    folders = [child for child in children(folder, problems) if child.is_dir()]
+    found = {child.name: child for child in folders if _ID.fullmatch(child.name)}
+    problems.extend(
+        problem(Place(str(child)), "", f"{child.name!r} is no backend's id", "lower-case letters, digits, '-'")
+        for child in folders
+        if child.name not in found
+    )
+    return found
+
+
+def _marked(folders: Iterable[Path]) -> Marked:
+    merged: Marked | None = None
+    for folder in folders:
+        marked = read_marked(folder / "backend.yaml", optional=False)
+        merged = marked if merged is None else _merged(merged, marked)
+    assert merged is not None
+    return merged
+
+
+def _merged(base: Marked, over: Marked) -> Marked:
+    """`over` laid over `base`; every value keeps its place in the file that it came from."""
+    problems = [*base.problems, *over.problems]
+    if over.problems:
+        return Marked(base.file, base.data, base.values, base.keys, problems, base.bad)
+    replaced = {path for path in over.values if not isinstance(_at(over.data, path), dict)}
+
+    def kept(places: Mapping[KeyPath, Place]) -> dict[KeyPath, Place]:
+        return {p: place for p, place in places.items() if not any(p[:n] in replaced for n in range(len(p) + 1))}
+
+    values, keys = kept(base.values) | over.values, kept(base.keys) | over.keys
+    return Marked(over.file, _deep(base.data, over.data), values, keys, problems, base.bad)
+
+
+def _deep(base: Any, over: Any) -> Any:
+    if not isinstance(base, dict) or not isinstance(over, dict):
+        return over
+    return {**base, **{key: _deep(base.get(key), value) for key, value in over.items()}}
+
+
+def _at(data: Any, path: KeyPath) -> Any:
+    for part in path:
+        data = data[part]
+    return data
+
+
+def _manifest(name: str, folder: Path, marked: Marked) -> Manifest | None:
+    shape = validated(ManifestShape, marked)
+    if shape is None:
+        return None
+    _check_launch(shape.launch, marked)
+    _check_names(shape, marked)
+    _check_files(shape, folder, marked)
+    launch = {each.name: getattr(shape.launch, each.name) for each in fields(LaunchShape)}
+    plain = {each.name: getattr(shape, each.name) for each in fields(ManifestShape)}
+    plain.update(
+        id=name,
+        folder=str(folder.absolute()),
+        launch=LaunchPlan(**{key: _pairs(value) for key, value in launch.items()}),
+        can=Can(*astuple(shape.can)),
+        limits=Limits(*astuple(shape.limits)),
+        login=Login(*astuple(shape.login)),
+        options=_pairs(shape.options),
+    )
+    return Manifest(**plain)
+
+
+def _pairs(value: Any) -> Any:
+    return tuple(value.items()) if isinstance(value, Mapping) else value
+
+
+def _check_launch(launch: LaunchShape, marked: Marked) -> None:
+    for each in fields(LaunchShape):
+        value = getattr(launch, each.name)
+        path: KeyPath = ("launch", each.name)
+        if isinstance(value, Mapping):
+            for name, text in value.items():
+                _check_env_name(name, (*path, name), marked)
+                _check_fills(text, EVERYWHERE, (*path, name), marked)
+        elif each.name in ("pass_env", "strip_env"):
+            for number, name in enumerate(value):
+                _check_env_name(name, (*path, number), marked)
+        else:
+            parts = (value,) if isinstance(value, str) else value
+            own = FILLS.get(each.name, ())
+            for part in parts:
+                _check_fills(part, (*EVERYWHERE, *own), path, marked)
+            if parts and not all(any(fill in part for part in parts) for fill in own):
+                marked.add(path, f"{' '.join(own)} does not occur in it", "say where the value goes")
+    for number, name in enumerate(launch.strip_env):
+        if name not in launch.pass_env:
+            marked.add(("launch", "strip_env", number), f"{name} is not passed on anyway", "list it in pass_env, too")
+
+
+def _check_fills(text: str, known: tuple[str, ...], path: KeyPath, marked: Marked) -> None:
+    for fill in _FILL.findall(text):
+        if fill not in known:
+            marked.add(path, f"{fill} is not filled in here", did_you_mean(fill, known))
+
+
+def _check_env_name(name: str, path: KeyPath, marked: Marked) -> None:
+    if not _ENV_NAME.fullmatch(name):
+        marked.add(path, f"{name!r} is no name of an environment variable", "letters, digits and '_'")
+
+
+def _check_names(shape: ManifestShape, marked: Marked) -> None:
+    for number, quirk in enumerate(shape.quirks):
+        if quirk not in QUIRKS:
+            marked.add(("quirks", number), f"unknown quirk {quirk!r}", did_you_mean(quirk, QUIRKS))
+    for option in shape.options:
+        if option not in OPTIONS:
+            marked.add(("options", option), f"unknown option {option!r}", did_you_mean(option, OPTIONS), at_key=True)
+    for each in fields(Limits):
+        if getattr(shape.limits, each.name) < 0:
+            marked.add(("limits", each.name), "must not be negative", "0 switches first_output_s or turn_s off")
+    if shape.version_min and not _VERSION.fullmatch(shape.version_min):
+        marked.add(("version_min",), f"{shape.version_min!r} is no version", 'write it as in "2.1.332"')
+
+
+def _check_files(shape: ManifestShape, folder: Path, marked: Marked) -> None:
+    listed: list[tuple[KeyPath, str]] = [
+        (("login", "files", number), path) for number, path in enumerate(shape.login.files)
+    ]
+    listed += [(("home_files", number), path) for number, path in enumerate(shape.home_files)]
+    for at, path in listed:
+        if Path(path).is_absolute() or ".." in Path(path).parts:
+            marked.add(at, f"{path!r} is not below the home folder", "write a relative path without '..'")
+        elif at[0] == "home_files" and not (folder / "home" / path).is_file():
+            marked.add(at, f"there is no file home/{path}", "add it or remove the line")

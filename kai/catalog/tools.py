@@ -1,0 +1,63 @@
+"""What agents may call: one table, of which HTTP routes, MCP tools, ``kai tool`` and the text of the block are made.
+
+A tool is one row. No row exists yet: the issues that build scheduling, services, memory and history add theirs.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from kai.model.context import ToolNotice
+
+ParameterType = Literal["string", "integer", "boolean"]
+ToolGroup = Literal["scheduling", "services", "memory", "history", "other"]
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One argument of a tool. The type's name is JSON schema's."""
+
+    name: str
+    type: ParameterType
+    summary: str
+    required: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """One row. `path` is the route on the agents' face; who calls, and for whom, is never a parameter: the run decides."""
+
+    name: str
+    group: ToolGroup
+    summary: str
+    path: str
+    method: Literal["GET", "POST"] = "POST"
+    parameters: tuple[Parameter, ...] = ()
+
+    @property
+    def mcp_name(self) -> str:
+        return f"kai_{self.name}"
+
+    @property
+    def command(self) -> str:
+        """How it is called from a shell."""
+        arguments = (f"--{p.name} {p.type.upper()}" if p.required else f"[--{p.name} …]" for p in self.parameters)
+        return " ".join(("kai tool", self.name, *arguments))
+
+
+TOOLS: tuple[Tool, ...] = ()
+
+
+def notices(tools: Iterable[Tool] = TOOLS, *, allowed: Callable[[Tool], bool] | None = None) -> tuple[ToolNotice, ...]:
+    """What the block tells of the tools that a run may call, in the order of the table."""
+    return tuple(ToolNotice(tool.name, tool.summary, tool.group) for tool in tools if allowed is None or allowed(tool))
+
+
+def input_schema(tool: Tool) -> dict[str, Any]:
+    """JSON schema of a call: the body of the route and the arguments of the MCP tool. Unknown fields are refused."""
+    return {
+        "type": "object",
+        "properties": {p.name: {"type": p.type, "description": p.summary} for p in tool.parameters},
+        "required": [p.name for p in tool.parameters if p.required],
+        "additionalProperties": False,
+    }
