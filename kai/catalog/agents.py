@@ -38,12 +38,16 @@ def warnings(shipped: Path, own: Path | None = None) -> tuple[Problem, ...]:
 
 
 def _read(shipped: Path, own: Path | None) -> tuple[dict[str, AgentDefinition], list[Problem], list[Problem]]:
-    files = {
-        path.stem: path for folder in (shipped, own) if folder is not None for path in sorted(folder.glob("*.yaml"))
-    }
     found: dict[str, AgentDefinition] = {}
     problems: list[Problem] = []
     warned: list[Problem] = []
+    listed = [path for folder in (shipped, own) if folder is not None for path in children(folder, problems)]
+    files = {path.stem: path for path in listed if path.suffix == ".yaml"}
+    problems += [
+        problem(Place(str(path)), "", "kai reads no file of this name", f"did you mean {path.stem}.yaml?")
+        for path in listed
+        if path.suffix == ".yml"
+    ]
     for name, path in sorted(files.items()):
         marked = read_marked(path, optional=False)
         shape = validated(AgentShape, marked)

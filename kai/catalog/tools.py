@@ -25,7 +25,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """One row. `path` is the route on the agents' face; who calls, and for whom, is never a parameter: the run decides."""
+    """One row. `path` is the route on the agents' face. Who calls, and for whom, is no parameter: the run decides."""
 
     name: str
     group: ToolGroup
