@@ -1,0 +1,137 @@
+"""From a manifest and what was chosen to the exact program, arguments, environment and folder of a run."""
+
+import os
+import pwd
+import re
+import shutil
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from kai.model.backends import Manifest
+from kai.model.errors import BadInputError, FailureKind, LaunchError
+from kai.model.ids import RunId
+from kai.processes.environment import Owner, environment, search_path
+from kai.processes.launcher import LaunchSpec
+
+ARGV_BYTES = 64 * 1024  # the system takes 128 KiB for one argument; what is longer belongs on stdin, unseen by others
+_PLACEHOLDER = re.compile(r"\{[a-z_]+\}")
+ROOT_BYPASS_NEEDS_SANDBOX = "root_bypass_needs_sandbox"
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchPlanned:
+    """What to start, and notes for the person about what was decided for them."""
+
+    spec: LaunchSpec
+    notes: tuple[str, ...] = ()
+
+
+def plan(  # noqa: PLR0913 - every choice that makes a run, by name
+    manifest: Manifest,
+    *,
+    run: RunId,
+    model: str,
+    effort: str,
+    permissions: str,
+    resume: str,
+    temporary: bool,
+    workspace: Path,
+    os_user: str,
+    home: Path,
+    socket_path: Path,
+    inherited: Mapping[str, str] | None = None,
+) -> LaunchPlanned:
+    """Plan one run. `permissions` is "ask" or "bypass"; empty `model`, `effort`, `resume` leave their arguments out.
+
+    `inherited` is the daemon's environment unless given. Looks at files: call it in a thread. Raises `LaunchError`
+    (kind MISSING with how to install it, UNSUPPORTED, LAUNCH) and `BadInputError` for a value that is no such value.
+    """
+    inherited = os.environ if inherited is None else inherited
+    if temporary and not manifest.can.temporary:
+        raise LaunchError(
+            manifest.title,
+            "it cannot switch off its own memory and transcript, which temporary mode needs",
+            FailureKind.UNSUPPORTED,
+            "Choose another backend, or leave temporary mode.",
+        )
+    owner = Owner(os_user, home, search_path(home, inherited))
+    program = _program(manifest, owner, inherited)
+    argv = (program, *_arguments(manifest, model, effort, permissions, resume, temporary))
+    size = sum(len(part.encode(errors="surrogateescape")) + 1 for part in argv)
+    if size > ARGV_BYTES:
+        raise LaunchError(manifest.title, f"its arguments have {size:,} bytes where {ARGV_BYTES:,} are allowed")
+    env, notes = environment(
+        manifest, run=run, permissions=permissions, owner=owner, socket_path=socket_path, inherited=inherited
+    )
+    if permissions == "bypass" and ROOT_BYPASS_NEEDS_SANDBOX in manifest.quirks and _is_root(os_user):
+        env["IS_SANDBOX"] = "1"
+        notes += (
+            f"{manifest.title} runs as root and asks nobody; it was told that this is a sandbox, or it would refuse.",
+        )
+    return LaunchPlanned(LaunchSpec(run, argv, env, str(workspace), user=os_user), notes)
+
+
+def _arguments(
+    manifest: Manifest, model: str, effort: str, permissions: str, resume: str, temporary: bool
+) -> tuple[str, ...]:
+    launch = manifest.launch
+    chosen = {"{model}": model, "{effort}": effort, "{session}": resume}
+    for placeholder, value in chosen.items():
+        if value.startswith("-") or not value.isprintable():  # it would be read as another argument
+            raise BadInputError(placeholder.strip("{}"), f"{value!r} is none")
+    parts = (
+        *launch.argv,
+        *(launch.resume if resume else ()),
+        *(launch.model if model else ()),
+        *(launch.effort if effort else ()),
+        *(launch.bypass if permissions == "bypass" else launch.ask),
+        *(launch.temporary if temporary else ()),
+    )
+    return tuple(_filled(part, {**chosen, **_places(manifest)}) for part in parts)
+
+
+def _program(manifest: Manifest, owner: Owner, inherited: Mapping[str, str]) -> str:
+    """Absolute path of the program, found as the person would find it."""
+    launch = manifest.launch
+    named = inherited.get(launch.program_env, "") if launch.program_env else ""
+    wanted = _filled(named or launch.program, _places(manifest))
+    found = shutil.which(wanted, path=owner.path)
+    if found is None or not found.startswith("/"):
+        source = f"{launch.program_env} names {wanted}, which is no program" if named else f"{wanted} is not installed"
+        remedy = f"Install it with: {manifest.install}" if manifest.install and not named else ""
+        where = "" if "/" in wanted else f" for {owner.os_user} (looked in {owner.path})"
+        raise LaunchError(manifest.title, source + where, FailureKind.MISSING, remedy)
+    interpreter = _env_interpreter(found)
+    if interpreter and shutil.which(interpreter, path=owner.path) is None:
+        reason = f"{found} needs {interpreter}, which is not installed for {owner.os_user} (looked in {owner.path})"
+        raise LaunchError(manifest.title, reason, FailureKind.MISSING, f"Install {interpreter}.")
+    return found
+
+
+def _env_interpreter(program: str) -> str:
+    """What a script asks ``/usr/bin/env`` for; empty for any other program."""
+    try:
+        with Path(program).open("rb") as file:
+            words = os.fsdecode(file.readline(256)).split()
+    except OSError:
+        return ""
+    if len(words) < 2 or words[0] not in ("#!/usr/bin/env", "#!/bin/env"):
+        return ""
+    return next((word for word in words[1:] if not word.startswith("-") and "=" not in word), "")
+
+
+def _places(manifest: Manifest) -> dict[str, str]:
+    return {"{backend_dir}": manifest.folder, "{python}": sys.executable}
+
+
+def _filled(part: str, values: Mapping[str, str]) -> str:
+    return _PLACEHOLDER.sub(lambda found: values.get(found[0], found[0]), part)
+
+
+def _is_root(os_user: str) -> bool:
+    try:
+        return pwd.getpwnam(os_user).pw_uid == 0
+    except KeyError:
+        return False
