@@ -7,8 +7,20 @@ from kai.protocols.classify import short
 from kai.wire.values import items, pretty, record, text
 
 TARGET_CHARS = 200
-_TELLING = tuple(
-    "command cmd file_path filePath path notebook_path pattern query url skill description prompt title".split()
+_TELLING = (
+    "command",
+    "cmd",
+    "file_path",
+    "filePath",
+    "path",
+    "notebook_path",
+    "pattern",
+    "query",
+    "url",
+    "skill",
+    "description",
+    "prompt",
+    "title",
 )
 
 

@@ -89,11 +89,11 @@ _ERROR_STARTS = (
     "Error: ",
     "Info: Request failed due to a transient API error",
 )
-# The first and the last but one begin honest answers, too: those must also go on like an error.
+_RETRYING = r"(?:\s*Info: Request failed due to a transient API error\. Retrying\.\.\.)*\s*"
 _ERROR_TEXT = re.compile(
-    r"\s*(?:HTTP [45]\d\d:|Error: (?=.*(?:HTTP [45]\d\d|finish_reason|failed))|"
-    + "|".join(re.escape(start) for start in _ERROR_STARTS if start not in ("HTTP ", "Error: "))
-    + ")",
+    # "HTTP " and "Error: " begin honest answers, too: those must also go on like an error.
+    _RETRYING + r"(?:HTTP [45]\d\d:|Error: (?=.*(?:HTTP [45]\d\d|finish_reason|failed))|API Error\b"
+    r"|Failed to authenticate\b|Not logged in\b|There's an issue with the selected model|$)",
     re.DOTALL,
 )
 LONGEST_ERROR_CHARS = 600
@@ -148,7 +148,7 @@ def may_be_error(text: str) -> bool:
 
 def error_in(answer: str) -> Failed | None:
     """The failure, when a whole answer is nothing but the error of a provider."""
-    if len(answer) > LONGEST_ERROR_CHARS or not _ERROR_TEXT.match(answer):
+    if not answer.strip() or len(answer) > LONGEST_ERROR_CHARS or not _ERROR_TEXT.match(answer):
         return None
     return classify(Evidence(text=answer.strip()))
 
@@ -158,7 +158,7 @@ def _kind(evidence: Evidence) -> FailureKind:
     status = evidence.status or (rpc if rpc is not None and 400 <= rpc < 600 else None)
     if by_code := _BY_CODE.get(evidence.code):
         return by_code
-    words = evidence.text or (evidence.stderr if evidence.ended else "")
+    words = evidence.text or (_last_line(evidence.stderr) if evidence.ended else "")
     by_words = next((kind for pattern, kind in _BY_WORDS if pattern.search(words)), None)
     if status is None and by_words is None and (found := _STATUS.search(words)):
         status = int(found[1])

@@ -1,0 +1,152 @@
+"""Tool calls and permission questions of ACP agents: titles that change, unannounced calls, odd options."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kai.model.events import Ask, AskWithdrawn, Choice, ChoiceKind, ToolCall, ToolResult
+from kai.protocols.calls import arguments_of, content_text, target_of
+from kai.protocols.classify import short
+from kai.protocols.driver import Output, Send
+from kai.wire import jsonrpc
+from kai.wire.jsonrpc import Id
+from kai.wire.values import Json, items, pretty, record, text
+
+_PERMISSIONS = {kind.value: kind for kind in ChoiceKind if kind is not ChoiceKind.ANSWER}
+_ENDED = {"completed": True, "failed": False, "cancelled": False}
+
+
+@dataclass(frozen=True)
+class _Open:
+    """A request for permission: `options` are the agent's, by our keys."""
+
+    id: Id
+    choices: tuple[Choice, ...]
+    options: dict[str, str]
+
+    def option(self, choice: Choice) -> str:
+        """The agent's id for an answer, by its kind where the key is not one of ours; "" when it offers no such."""
+        if choice.key in self.options:
+            return self.options[choice.key]
+        return next((self.options[own.key] for own in self.choices if own.kind is choice.kind), "")
+
+
+class Calls:
+    """What is known of the calls of this turn, and the questions that are open."""
+
+    def __init__(self, *, auto_allow: bool) -> None:
+        self._auto_allow = auto_allow
+        self._count = 0
+        self._known: dict[str, dict[str, Any]] = {}
+        self._open: dict[str, _Open] = {}
+
+    @property
+    def any(self) -> bool:
+        """A tool was called in this turn."""
+        return bool(self._known)
+
+    def forget(self) -> None:
+        """A new turn begins."""
+        self._known.clear()
+
+    def note(self, update: Json) -> list[Output]:
+        """A ``tool_call`` or ``tool_call_update``: what changed is merged into what is known."""
+        tool_id = text(update.get("toolCallId"))
+        call = self._merge(tool_id, update)
+        out: list[Output] = [ToolCall(tool_id, _name(call), _target(call))]
+        ended = _ENDED.get(text(update.get("status")))
+        if ended is not None:
+            said = content_text(update.get("content")) or content_text(update.get("rawOutput"))
+            out.append(ToolResult(tool_id, ended, said or content_text(record(update.get("rawOutput")).get("output"))))
+        return out
+
+    def ask(self, request: Id, params: Json, *, anyone_there: bool) -> list[Output]:
+        """A ``session/request_permission``. When no person waits for the turn it is cancelled at once."""
+        if not anyone_there:
+            return [_cancelled(request)]
+        update = record(params.get("toolCall"))
+        tool_id = text(update.get("toolCallId"))
+        call = self._merge(tool_id, update)
+        choices, options = _choices(items(params.get("options")))
+        item = _Open(request, choices, options)
+        announced = ToolCall(tool_id, _name(call), _target(call))  # some agents never announce a call that asks
+        if self._auto_allow and (allowed := _narrowest_allow(item)):
+            return [announced, _selected(request, allowed)]
+        self._count += 1
+        key = f"q{self._count}"
+        self._open[key] = item
+        title = text(call.get("title")) or _name(call)
+        return [announced, Ask(key, short(title), _detail(call), choices, tool_id)]
+
+    def answer(self, ask: str, choice: Choice | None) -> list[Output]:
+        """Late or unknown: nothing. No choice: the narrowest refusal there is, else "cancelled"."""
+        item = self._open.pop(ask, None)
+        if item is None:
+            return []
+        refusal = Choice("", "", ChoiceKind.REJECT_ONCE)
+        option = item.option(choice or refusal) or item.option(refusal)
+        return [_selected(item.id, option) if option else _cancelled(item.id)]
+
+    def cancel(self) -> list[Output]:
+        """Answer every open question with "cancelled", as the protocol demands after a cancel."""
+        out: list[Output] = []
+        for key, item in self._open.items():
+            out += [_cancelled(item.id), AskWithdrawn(key)]
+        self._open.clear()
+        return out
+
+    def _merge(self, tool_id: str, update: Json) -> dict[str, Any]:
+        call = self._known.setdefault(tool_id, {})
+        call.update({name: value for name, value in update.items() if value not in (None, "", [], {})})
+        return call
+
+
+def _choices(offered: Sequence[Any]) -> tuple[tuple[Choice, ...], dict[str, str]]:
+    """Choices by kind, never by id. An option of a kind that is not known is not offered: it may mean anything."""
+    choices: list[Choice] = []
+    options: dict[str, str] = {}
+    for option in map(record, offered):
+        kind = _PERMISSIONS.get(text(option.get("kind")))
+        if kind is not None and (option_id := text(option.get("optionId"))):
+            key = str(len(choices) + 1)
+            choices.append(Choice(key, text(option.get("name")) or kind.value.replace("_", " "), kind))
+            options[key] = option_id
+    if not any(choice.kind is ChoiceKind.REJECT_ONCE for choice in choices):
+        choices.append(Choice("deny", "Deny", ChoiceKind.REJECT_ONCE))  # answered as "cancelled"
+    return tuple(choices), options
+
+
+def _narrowest_allow(item: _Open) -> str:
+    once, always = (Choice("", "", kind) for kind in (ChoiceKind.ALLOW_ONCE, ChoiceKind.ALLOW_ALWAYS))
+    return item.option(once) or item.option(always)
+
+
+def _name(call: Json) -> str:
+    meta = record(record(call.get("_meta")).get("claudeCode"))
+    return text(call.get("name")) or text(meta.get("toolName")) or text(call.get("kind")) or "tool"
+
+
+def _target(call: Json) -> str:
+    places = (text(record(place).get("path")) for place in items(call.get("locations")))
+    return target_of(call.get("rawInput")) or short(text(call.get("title"))) or next(places, "")
+
+
+def _detail(call: Json) -> str:
+    """The whole of what would be done: arguments, and the changes to files that some agents show instead."""
+    parts = [text(call.get("title")), arguments_of(call.get("rawInput"))]
+    for block in map(record, items(call.get("content"))):
+        if block.get("type") == "diff":
+            parts.append(
+                f"{text(block.get('path'))}\n- {pretty(block.get('oldText'))}\n+ {pretty(block.get('newText'))}"
+            )
+        else:
+            parts.append(content_text(block))
+    return "\n".join(part for part in parts if part)
+
+
+def _selected(request: Id, option: str) -> Send:
+    return Send(jsonrpc.result(request, {"outcome": {"outcome": "selected", "optionId": option}}))
+
+
+def _cancelled(request: Id) -> Send:
+    return Send(jsonrpc.result(request, {"outcome": {"outcome": "cancelled"}}))
