@@ -1,0 +1,179 @@
+"""Channels, who is in them and since when, the addresses bound to them, and the seats in them."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from kai.model.errors import DeniedError, UnknownThingError
+from kai.model.ids import AddressId, ChannelId, MessageId, PrincipalId, SeatId, fresh
+from kai.model.people import Address, Channel, ChannelKind, Seat
+from kai.store.binding import Connection, Row
+from kai.store.columns import moment, stamp
+
+MAIN_TITLE = "main"
+
+
+def private_of(db: Connection, principal: PrincipalId, now: datetime) -> Channel:
+    """The person's own conversation, the same on every bridge; made at the first call."""
+    row = db.execute("SELECT channel FROM channel WHERE main_of = ?", (principal,)).fetchone()
+    if row:
+        return get(db, ChannelId(row[0]))
+    made = create(db, ChannelKind.PRIVATE, MAIN_TITLE, principal, (principal,), now)
+    db.execute("UPDATE channel SET main_of = ? WHERE channel = ?", (principal, made.channel))
+    return made
+
+
+def create(
+    db: Connection,
+    kind: ChannelKind,
+    title: str,
+    owner: PrincipalId | None,
+    members: Sequence[PrincipalId],
+    now: datetime,
+) -> Channel:
+    """A channel with its first members, the owner among them."""
+    channel = ChannelId(fresh("c"))
+    db.execute(
+        "INSERT INTO channel (channel, kind, title, owner, created_at) VALUES (?, ?, ?, ?, ?)",
+        (channel, kind, title, owner, stamp(now)),
+    )
+    for principal in dict.fromkeys([owner, *members] if owner else members):
+        join(db, channel, principal, now)
+    return get(db, channel)
+
+
+def get(db: Connection, channel: ChannelId) -> Channel:
+    """Raises `UnknownThingError`."""
+    row = db.execute("SELECT * FROM channel WHERE channel = ?", (channel,)).fetchone()
+    if row is None:
+        raise UnknownThingError("channel", channel)
+    return _channel(db, row)
+
+
+def by_title(db: Connection, principal: PrincipalId, title: str) -> Channel | None:
+    """The oldest of the person's channels with this title, whatever its case."""
+    wanted = title.casefold()
+    return next((channel for channel in of(db, principal) if channel.title.casefold() == wanted), None)
+
+
+def of(db: Connection, principal: PrincipalId) -> tuple[Channel, ...]:
+    """The channels a person is in now, oldest first."""
+    rows = db.execute(
+        "SELECT c.* FROM membership m JOIN channel c ON c.channel = m.channel "
+        "WHERE m.principal = ? AND m.to_at IS NULL ORDER BY c.seq",
+        (principal,),
+    ).fetchall()
+    return tuple(_channel(db, row) for row in rows)
+
+
+def every(db: Connection) -> tuple[Channel, ...]:
+    return tuple(_channel(db, row) for row in db.execute("SELECT * FROM channel ORDER BY seq").fetchall())
+
+
+def join(db: Connection, channel: ChannelId, principal: PrincipalId, now: datetime) -> None:
+    """Begin a membership interval, unless one is open. Raises `DeniedError` for another person's own conversation."""
+    row = db.execute("SELECT last_number, main_of FROM channel WHERE channel = ?", (channel,)).fetchone()
+    if row is None:
+        raise UnknownThingError("channel", channel)
+    if row["main_of"] not in (None, principal):
+        raise DeniedError(
+            "this is a person's own conversation, which nobody else joins", "Make a shared channel for several people."
+        )
+    db.execute(
+        "INSERT INTO membership (channel, principal, from_at, from_number) SELECT ?, ?, "
+        # Never two intervals of one begin, even when somebody leaves and comes back within a microsecond.
+        "max(?, ifnull((SELECT max(from_at) + 1 FROM membership WHERE channel = ?1 AND principal = ?2), 0)), ? "
+        "WHERE NOT EXISTS (SELECT 1 FROM membership WHERE channel = ?1 AND principal = ?2 AND to_at IS NULL)",
+        (channel, principal, stamp(now), row["last_number"]),
+    )
+
+
+def leave(db: Connection, channel: ChannelId, principal: PrincipalId, now: datetime) -> None:
+    """End the open membership interval, if there is one."""
+    db.execute(
+        "UPDATE membership SET to_at = max(from_at, ?), to_number = "
+        "(SELECT last_number FROM channel WHERE channel = ?2) WHERE channel = ?2 AND principal = ?3 AND to_at IS NULL",
+        (stamp(now), channel, principal),
+    )
+
+
+def members_at(db: Connection, channel: ChannelId, when: datetime) -> tuple[PrincipalId, ...]:
+    """Who was in the channel at a moment, oldest member first."""
+    rows = db.execute(
+        "SELECT principal FROM membership WHERE channel = ? AND from_at <= ?2 AND (to_at IS NULL OR to_at > ?2) "
+        "ORDER BY from_at, from_number",
+        (channel, stamp(when)),
+    )
+    return tuple(PrincipalId(row[0]) for row in rows)
+
+
+def audience(db: Connection, message: MessageId) -> frozenset[PrincipalId]:
+    """Who was present when a message was said. By message numbers, so that no jump of the clock changes it."""
+    rows = db.execute(
+        "SELECT s.principal FROM message m JOIN membership s ON s.channel = m.channel AND s.from_number < m.number "
+        "AND (s.to_number IS NULL OR s.to_number >= m.number) WHERE m.message = ?",
+        (message,),
+    )
+    return frozenset(PrincipalId(row[0]) for row in rows)
+
+
+def address(db: Connection, bridge: str, chat: str, thread: str) -> Address | None:
+    row = db.execute(
+        "SELECT * FROM address WHERE bridge = ? AND chat = ? AND thread = ?", (bridge, chat, thread)
+    ).fetchone()
+    return _address(row) if row else None
+
+
+def address_of(db: Connection, address: AddressId) -> Address:
+    """Raises `UnknownThingError`."""
+    row = db.execute("SELECT * FROM address WHERE address = ?", (address,)).fetchone()
+    if row is None:
+        raise UnknownThingError("address", address)
+    return _address(row)
+
+
+def bind(db: Connection, bridge: str, chat: str, thread: str, channel: ChannelId) -> Address:
+    """Let a place in a chat app lead to a channel; what was said there before stays in the channel of that time."""
+    db.execute(
+        "INSERT INTO address VALUES (?, ?, ?, ?, ?) "
+        "ON CONFLICT (bridge, chat, thread) DO UPDATE SET channel = excluded.channel",
+        (fresh("x"), bridge, chat, thread, channel),
+    )
+    bound = address(db, bridge, chat, thread)
+    assert bound is not None
+    return bound
+
+
+def seat(db: Connection, os_user: str, channel: ChannelId, workspace: str, agent: str, now: datetime) -> Seat:
+    """The seat of that place, made at the first call."""
+    db.execute(
+        "INSERT INTO seat VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (os_user, channel, workspace, agent) DO NOTHING",
+        (fresh("s"), os_user, channel, workspace, agent, stamp(now)),
+    )
+    row = db.execute(
+        "SELECT seat FROM seat WHERE os_user = ? AND channel = ? AND workspace = ? AND agent = ?",
+        (os_user, channel, workspace, agent),
+    ).fetchone()
+    return Seat(SeatId(row[0]), os_user, channel, workspace, agent)
+
+
+def _channel(db: Connection, row: Row) -> Channel:
+    members = tuple(
+        PrincipalId(member[0])
+        for member in db.execute(
+            "SELECT principal FROM membership WHERE channel = ? AND to_at IS NULL ORDER BY from_at, principal",
+            (row["channel"],),
+        )
+    )
+    alone = row["kind"] == ChannelKind.PRIVATE and len(members) <= 1
+    return Channel(
+        ChannelId(row["channel"]),
+        ChannelKind.PRIVATE if alone else ChannelKind.SHARED,
+        row["title"],
+        PrincipalId(row["owner"]) if row["owner"] else None,
+        members,
+        moment(row["created_at"]),
+    )
+
+
+def _address(row: Row) -> Address:
+    return Address(AddressId(row["address"]), row["bridge"], row["chat"], row["thread"], ChannelId(row["channel"]))

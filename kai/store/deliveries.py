@@ -1,0 +1,179 @@
+"""What is owed to addresses. Bridges claim it and give receipts; the numbers rise in the order of claiming."""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from kai.model.errors import UnknownThingError
+from kai.model.ids import AddressId, AskId, ChannelId, DeliveryId, TurnId, fresh
+from kai.model.states import DeliveryState, TurnState
+from kai.model.turns import Delivery, DeliveryKind, NewDelivery, Receipt, ReceiptOutcome
+from kai.store.binding import Connection, Row
+from kai.store.columns import choices, moment, pack_lines, stamp
+from kai.store.moves import move
+
+_DELIVERY = (
+    "SELECT d.*, a.chat, a.thread, q.choices FROM delivery d JOIN address a ON a.address = d.address "
+    "LEFT JOIN question q ON q.ask = d.ask"
+)
+_OUTCOMES = {
+    ReceiptOutcome.SENT: DeliveryState.SENT,
+    ReceiptOutcome.UNSENT: DeliveryState.PENDING,
+    ReceiptOutcome.UNKNOWN: DeliveryState.UNKNOWN,
+    ReceiptOutcome.DROPPED: DeliveryState.DROPPED,
+}
+
+
+def owe(db: Connection, new: NewDelivery, now: datetime, *, about: DeliveryId | None = None) -> Delivery:
+    """Owe something to an address. `about`: this notice says that an earlier delivery may not have arrived."""
+    delivery = DeliveryId(fresh("d"))
+    owed = db.execute(
+        "INSERT INTO delivery (delivery, address, bridge, channel, kind, text, state, turn, ask, turn_state, about, "
+        "created_at) SELECT ?, address, bridge, channel, ?, ?, ?, ?, ?, ?, ?, ? FROM address WHERE address = ?",
+        (
+            delivery,
+            new.kind,
+            new.text,
+            DeliveryState.PENDING,
+            new.turn,
+            new.ask,
+            new.state,
+            about,
+            stamp(now),
+            new.address,
+        ),
+    ).rowcount
+    if not owed:
+        raise UnknownThingError("address", new.address)
+    return get(db, delivery)
+
+
+def get(db: Connection, delivery: DeliveryId) -> Delivery:
+    """Raises `UnknownThingError`."""
+    row = db.execute(f"{_DELIVERY} WHERE d.delivery = ?", (delivery,)).fetchone()
+    if row is None:
+        raise UnknownThingError("delivery", delivery)
+    return _delivery(row)
+
+
+def of_turn(db: Connection, turn: TurnId) -> tuple[Delivery, ...]:
+    """All that was owed because of a turn, in order."""
+    return tuple(_delivery(row) for row in db.execute(f"{_DELIVERY} WHERE d.turn = ? ORDER BY d.number", (turn,)))
+
+
+def claim(db: Connection, bridge: str, now: datetime, limit: int) -> tuple[Delivery, ...]:
+    """Give up to `limit` pending deliveries to a bridge, lowest number first. Claimed ones are given to nobody else."""
+    rows = db.execute(
+        f"{_DELIVERY} WHERE d.bridge = ? AND d.state = 'pending' ORDER BY d.number LIMIT ?", (bridge, limit)
+    ).fetchall()
+    for row in rows:
+        move(db, row["delivery"], DeliveryState.CLAIMED, claimed_at=stamp(now))
+    return tuple(get(db, DeliveryId(row["delivery"])) for row in rows)
+
+
+def reclaim(
+    db: Connection, bridge: str, after_number: int | None, idempotent: bool, now: datetime
+) -> tuple[Delivery, ...]:
+    """A bridge connects; `after_number` is the highest number it has received, None when it does not know.
+
+    Claimed ones that it surely never received are pending again. When it does not know: all of them, if it may repeat
+    them safely, else they become unknown and the address gets one notice for each. Gives those that became unknown.
+    """
+    rows = db.execute(
+        "SELECT delivery FROM delivery WHERE bridge = ? AND state = 'claimed' AND number > ? ORDER BY number",
+        (bridge, after_number or 0),
+    ).fetchall()
+    claimed = [DeliveryId(row[0]) for row in rows]
+    if after_number is not None or idempotent:
+        for delivery in claimed:
+            move(db, delivery, DeliveryState.PENDING, claimed_at=None)
+        return ()
+    for delivery in claimed:
+        _lose_sight(db, delivery, "the bridge was cut off while sending it", now)
+    return tuple(get(db, delivery) for delivery in claimed)
+
+
+def receipt(db: Connection, delivery: DeliveryId, bridge: str, receipt: Receipt, now: datetime) -> None:
+    """What the bridge says of a claimed delivery. A repeat changes nothing; another one is a `WrongMoveError`.
+
+    ``unsent`` makes it pending under a new number, with what is pending for its address behind it, so that numbers
+    still rise in the order of claiming. ``unknown`` owes the address one notice.
+    """
+    known = get(db, delivery)
+    if known.bridge != bridge:
+        raise UnknownThingError("delivery", delivery)  # what another bridge is owed is none of its business
+    to = _OUTCOMES[receipt.outcome]
+    if known.state is to:
+        return
+    if to is DeliveryState.UNKNOWN:
+        _lose_sight(db, delivery, receipt.problem, now)
+        return
+    settled = None if to is DeliveryState.PENDING else stamp(now)
+    external_ids = pack_lines(receipt.external_ids)
+    only = (DeliveryState.CLAIMED,)  # a pending one was given to nobody: nobody can have a receipt for it
+    move(db, delivery, to, only=only, settled_at=settled, external_ids=external_ids, problem=receipt.problem)
+    if to is DeliveryState.PENDING:
+        _renumber(db, known.address, known.number)
+
+
+def drop(db: Connection, deliveries: Iterable[DeliveryId], now: datetime) -> None:
+    """Owe these no more."""
+    for delivery in deliveries:
+        move(db, delivery, DeliveryState.DROPPED, settled_at=stamp(now))
+
+
+def pending_of_ask(db: Connection, ask: AskId) -> tuple[DeliveryId, ...]:
+    """Deliveries of a question that no bridge has taken yet."""
+    rows = db.execute("SELECT delivery FROM delivery WHERE ask = ? AND state = 'pending'", (ask,)).fetchall()
+    return tuple(DeliveryId(row[0]) for row in rows)
+
+
+def owed(db: Connection, bridge: str) -> dict[str, int]:
+    """How many are pending, claimed and unknown for a bridge."""
+    return {
+        state: db.execute(
+            f"SELECT count(*) FROM delivery WHERE bridge = ? AND state = '{state}'", (bridge,)
+        ).fetchone()[0]
+        for state in (DeliveryState.PENDING, DeliveryState.CLAIMED, DeliveryState.UNKNOWN)
+    }
+
+
+def _lose_sight(db: Connection, delivery: DeliveryId, problem: str, now: datetime) -> None:
+    """Nobody can tell whether it arrived: say so once at its address. Never of such a notice again."""
+    move(db, delivery, DeliveryState.UNKNOWN, settled_at=stamp(now), problem=problem)
+    row = db.execute("SELECT address, kind, turn, about FROM delivery WHERE delivery = ?", (delivery,)).fetchone()
+    if row["about"] is not None:
+        return
+    what = {"answer": "An answer", "question": "A question", "notice": "A notice"}[row["kind"]]
+    again = f" Show it again with: kai turn show {row['turn']}" if row["turn"] else ""
+    text = f"{what} may not have arrived here: the connection was cut while it was sent.{again}"
+    turn = TurnId(row["turn"]) if row["turn"] else None
+    owe(db, NewDelivery(AddressId(row["address"]), DeliveryKind.NOTICE, text, turn), now, about=delivery)
+
+
+def _renumber(db: Connection, address: AddressId, first: int) -> None:
+    rows = db.execute(
+        "SELECT number FROM delivery WHERE address = ? AND state = 'pending' AND number >= ? ORDER BY number",
+        (address, first),
+    ).fetchall()
+    for row in rows:
+        db.execute("UPDATE delivery SET number = (SELECT max(number) + 1 FROM delivery) WHERE number = ?", (row[0],))
+
+
+def _delivery(row: Row) -> Delivery:
+    return Delivery(
+        DeliveryId(row["delivery"]),
+        row["number"],
+        AddressId(row["address"]),
+        row["bridge"],
+        row["chat"],
+        row["thread"],
+        ChannelId(row["channel"]),
+        DeliveryKind(row["kind"]),
+        row["text"],
+        DeliveryState(row["state"]),
+        moment(row["created_at"]),
+        TurnId(row["turn"]) if row["turn"] else None,
+        AskId(row["ask"]) if row["ask"] else None,
+        TurnState(row["turn_state"]) if row["turn_state"] else None,
+        choices(row["choices"]),
+    )

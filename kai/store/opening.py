@@ -1,0 +1,111 @@
+"""Opens the file: the lock, the first making, the checks, the settings of a connection. All of it blocks.
+
+F151 rules here: while SQLite has the file open, nothing else opens it; its size and mode are asked by path.
+"""
+
+import fcntl
+import os
+from contextlib import ExitStack, closing
+from datetime import datetime
+from pathlib import Path
+
+from kai.store import search
+from kai.store.binding import Connection, Error, Row, connect
+from kai.store.errors import CorruptDatabaseError, DaemonRunningError, UnusableDatabaseError, translate
+from kai.store.migrate import APPLICATION_ID, migrate, shipped, sync_folder, version
+
+_WAL_PAGES = 1000  # a checkpoint when the log is this long: 4 MB
+_WAL_BYTES = 16 * 1024 * 1024  # a log that grew beyond this under a long read is cut back
+
+
+def open_connections(
+    stack: ExitStack, path: Path, now: datetime, busy_s: float, readers: int
+) -> tuple[Connection, list[Connection]]:
+    """The writer and the readers of an up-to-date database, closed again by `stack`: readers, writer, then the lock."""
+    try:
+        stack.callback(os.close, take_lock(path))
+        _make(path, now)
+        writer = stack.enter_context(closing(_connect(path, busy_s)))
+        _check(writer, path)
+        migrate(writer, path, shipped(), now)
+        _settle(writer, path)
+        search.refresh(writer)
+        reading = [stack.enter_context(closing(_connect(path, busy_s))) for _ in range(readers)]
+        for reader in reading:
+            reader.execute("PRAGMA query_only = ON")
+    except Error as error:
+        raise translate(error, path) from error
+    except OSError as error:
+        raise UnusableDatabaseError(str(path), f"it cannot be opened ({error.strerror or error})") from error
+    return writer, reading
+
+
+def take_lock(path: Path) -> int:
+    """The descriptor that holds the lock of the database at `path`, until it is closed or this process ends.
+
+    The kernel holds it, so the file of a dead process does not hinder; children do not inherit it. Raises
+    `DaemonRunningError`.
+    """
+    if not path.parent.is_dir():
+        raise UnusableDatabaseError(str(path), "its folder is missing", "Make the folder, or mount the disk it is on.")
+    lock_path = path.with_name(path.name + ".lock")
+    descriptor = os.open(lock_path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        said = os.pread(descriptor, 32, 0).strip()
+        os.close(descriptor)
+        raise DaemonRunningError(str(path), pid=int(said) if said.isdigit() else 0) from None
+    os.ftruncate(descriptor, 0)
+    os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+    return descriptor
+
+
+def _make(path: Path, now: datetime) -> None:
+    """Make the database when there is none: whole under its name, or not there. A kill in between leaves a draft."""
+    if path.exists():
+        if path.stat().st_size == 0:
+            raise CorruptDatabaseError(str(path), "the database is damaged (the file is empty)")
+        path.chmod(0o600)
+        return
+    if path.with_name(path.name + "-wal").exists():
+        raise CorruptDatabaseError(str(path), "the database is gone, but its log (-wal) is still there")
+    draft = path.with_name(path.name + ".new")
+    for leftover in (draft, draft.with_name(draft.name + "-journal")):
+        leftover.unlink(missing_ok=True)
+    os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    with closing(_connect(draft, 0)) as db:
+        migrate(db, draft, shipped(), now)
+    draft.rename(path)
+    sync_folder(path.parent)
+
+
+def _connect(path: Path, busy_s: float) -> Connection:
+    db = connect(path, timeout=busy_s, isolation_level=None, check_same_thread=False, cached_statements=256)
+    db.row_factory = Row
+    db.execute("PRAGMA foreign_keys = ON")
+    db.execute("PRAGMA temp_store = MEMORY")
+    db.execute("PRAGMA mmap_size = 0")
+    return db
+
+
+def _check(db: Connection, path: Path) -> None:
+    """Refuse a file that is not ours or is damaged, before anything is written to it."""
+    if db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID or version(db) == 0:
+        raise CorruptDatabaseError(str(path), "this is not a database of kai", "Check the path in the settings.")
+    found = db.execute("PRAGMA quick_check(1)").fetchone()[0]
+    if found != "ok":
+        raise CorruptDatabaseError(str(path), f"the database is damaged ({' '.join(found.split())})")
+
+
+def _settle(db: Connection, path: Path) -> None:
+    """The settings of the writer. WAL is kept in the file; readers find it there."""
+    mode = db.execute("PRAGMA journal_mode = WAL").fetchone()[0]
+    if mode != "wal":
+        raise UnusableDatabaseError(
+            str(path), f"this disk cannot hold it (journal mode {mode} instead of wal)", "Use a local disk."
+        )
+    db.execute("PRAGMA foreign_keys = ON")
+    db.execute("PRAGMA synchronous = FULL")
+    db.execute(f"PRAGMA wal_autocheckpoint = {_WAL_PAGES}")
+    db.execute(f"PRAGMA journal_size_limit = {_WAL_BYTES}")

@@ -1,0 +1,125 @@
+"""Persons and their accounts in chat apps."""
+
+from datetime import datetime
+
+from kai.model.errors import BadInputError, UnknownThingError
+from kai.model.ids import PrincipalId
+from kai.model.people import Person
+from kai.store.binding import Connection, Row
+from kai.store.columns import stamp
+
+_FIELDS = ("name", "os_user", "zone", "email", "legacy_chat_id", "permissions")
+_PRESENT = (
+    "SELECT principal, name, os_user, zone, email, legacy_chat_id, permissions FROM person WHERE removed_at IS NULL"
+)
+
+
+def add(db: Connection, person: Person, now: datetime) -> None:
+    """Raises `BadInputError` when the name is taken, whatever its case."""
+    _refuse_taken(db, person.name, person.principal)
+    db.execute(
+        "INSERT INTO person (principal, name, name_key, os_user, zone, email, legacy_chat_id, permissions, added_at) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            person.principal,
+            person.name,
+            person.name.casefold(),
+            person.os_user,
+            person.zone,
+            person.email,
+            person.legacy_chat_id,
+            person.permissions,
+            stamp(now),
+        ),
+    )
+
+
+def get(db: Connection, principal: PrincipalId) -> Person:
+    """Raises `UnknownThingError`, also for a person that was removed."""
+    row = db.execute(f"{_PRESENT} AND principal = ?", (principal,)).fetchone()
+    if row is None:
+        raise UnknownThingError("person", principal)
+    return _person(row)
+
+
+def by_name(db: Connection, name: str) -> Person | None:
+    row = db.execute(f"{_PRESENT} AND name_key = ?", (name.casefold(),)).fetchone()
+    return _person(row) if row else None
+
+
+def by_os_user(db: Connection, os_user: str) -> Person | None:
+    """Whose OS user this is; of several that share it, the one who was there first."""
+    row = db.execute(f"{_PRESENT} AND os_user = ? ORDER BY seq LIMIT 1", (os_user,)).fetchone()
+    return _person(row) if row else None
+
+
+def every(db: Connection) -> tuple[Person, ...]:
+    return tuple(_person(row) for row in db.execute(f"{_PRESENT} ORDER BY seq"))
+
+
+def change(db: Connection, principal: PrincipalId, **fields: str) -> Person:
+    """Set fields of `Person` other than its id. Raises `BadInputError` naming the field, `UnknownThingError`."""
+    person = get(db, principal)
+    for field, value in fields.items():
+        if field not in _FIELDS:
+            raise BadInputError(field, "a person has no such field", f"It may be one of {', '.join(_FIELDS)}.")
+        if field == "name":
+            _refuse_taken(db, value, principal)
+            db.execute("UPDATE person SET name_key = ? WHERE principal = ?", (value.casefold(), principal))
+        db.execute(f"UPDATE person SET {field} = ? WHERE principal = ?", (value, principal))
+    return get(db, principal) if fields else person
+
+
+def remove(db: Connection, principal: PrincipalId, now: datetime) -> None:
+    """The person is known no more: accounts unlinked, memberships ended. What was said stays in its channels."""
+    get(db, principal)
+    db.execute("UPDATE person SET removed_at = ? WHERE principal = ?", (stamp(now), principal))
+    db.execute("DELETE FROM account WHERE principal = ?", (principal,))
+    db.execute(
+        "UPDATE membership SET to_at = ?, to_number = (SELECT last_number FROM channel c WHERE c.channel = "
+        "membership.channel) WHERE principal = ? AND to_at IS NULL",
+        (stamp(now), principal),
+    )
+
+
+def link(
+    db: Connection, bridge: str, account: str, principal: PrincipalId, now: datetime, *, verified: bool = True
+) -> None:
+    """Say whose account this is, in place of what was said before. Unverified it proves nothing yet."""
+    get(db, principal)
+    db.execute(
+        "INSERT OR REPLACE INTO account VALUES (?, ?, ?, ?, ?)",
+        (bridge, account, principal, stamp(now), stamp(now) if verified else None),
+    )
+
+
+def unlink(db: Connection, bridge: str, account: str) -> bool:
+    """Whether there was such a link."""
+    return db.execute("DELETE FROM account WHERE bridge = ? AND account = ?", (bridge, account)).rowcount > 0
+
+
+def linked(db: Connection, bridge: str, account: str) -> PrincipalId | None:
+    """The person behind an account, once verified."""
+    row = db.execute(
+        "SELECT principal FROM account WHERE bridge = ? AND account = ? AND verified_at IS NOT NULL", (bridge, account)
+    ).fetchone()
+    return PrincipalId(row[0]) if row else None
+
+
+def accounts(db: Connection, principal: PrincipalId) -> tuple[tuple[str, str], ...]:
+    """(bridge, account) of each verified link of a person."""
+    rows = db.execute(
+        "SELECT bridge, account FROM account WHERE principal = ? AND verified_at IS NOT NULL ORDER BY bridge, account",
+        (principal,),
+    )
+    return tuple((row[0], row[1]) for row in rows)
+
+
+def _refuse_taken(db: Connection, name: str, principal: PrincipalId) -> None:
+    other = by_name(db, name)
+    if other and other.principal != principal:
+        raise BadInputError("name", f"there is a person named {other.name!r} already", "Choose another name.")
+
+
+def _person(row: Row) -> Person:
+    return Person(PrincipalId(row[0]), *row[1:])

@@ -1,0 +1,154 @@
+"""Permission questions as rows. A turn is asking exactly while one of its questions is open."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from kai.model.errors import BadInputError, UnknownThingError
+from kai.model.events import Ask
+from kai.model.ids import AddressId, AskId, ChannelId, DispatchId, PrincipalId, TurnId, fresh
+from kai.model.states import AskState, TurnState
+from kai.model.turns import DeliveryKind, NewDelivery, Question
+from kai.store import deliveries
+from kai.store.binding import Connection, Row
+from kai.store.columns import choices, moment, pack_choices, stamp
+from kai.store.moves import move
+
+
+def ask(
+    db: Connection,
+    turn: TurnId,
+    dispatch: DispatchId,
+    asked: Ask,
+    address: AddressId,
+    expires_at: datetime,
+    now: datetime,
+    *,
+    text: str = "",
+) -> Question:
+    """Keep a question, owe it to the address (`text`, else title and detail) and let the turn wait for the answer."""
+    key = AskId(fresh("q"))
+    db.execute(
+        "INSERT INTO question (ask, turn, dispatch, key, title, detail, choices, free_text, state, asked_at, "
+        "expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            key,
+            turn,
+            dispatch,
+            asked.ask,
+            asked.title,
+            asked.detail,
+            pack_choices(asked.choices),
+            asked.free_text,
+            AskState.OPEN,
+            stamp(now),
+            stamp(expires_at),
+        ),
+    )
+    if db.execute("SELECT state FROM turn WHERE turn = ?", (turn,)).fetchone()["state"] != TurnState.ASKING:
+        move(db, turn, TurnState.ASKING)
+    shown = text or "\n".join(part for part in (asked.title, asked.detail) if part)
+    deliveries.owe(db, NewDelivery(address, DeliveryKind.QUESTION, shown, turn, key), now)
+    return get(db, key)
+
+
+def answer(db: Connection, ask: AskId, choice: str, by: PrincipalId, now: datetime) -> Question:
+    """Close a question with the key of one of its choices; any text or none where free text is asked for.
+
+    Raises `WrongMoveError` when it is not open any more, `BadInputError` when there is no such choice.
+    """
+    question = get(db, ask)
+    if question.state is AskState.OPEN and not question.free_text:
+        keys = [offered.key for offered in question.choices]
+        if choice not in keys:
+            raise BadInputError("choice", f"{choice!r} is not offered", f"Choose one of {', '.join(keys)}.")
+    _shut(db, question, AskState.ANSWERED, now, choice=choice, by=by)
+    resume_turn(db, question.turn)
+    return get(db, ask)
+
+
+def close(db: Connection, ask: AskId, state: AskState, now: datetime, *, reason: str = "") -> Question:
+    """Expire or cancel a question. Raises `WrongMoveError` when it is not open any more."""
+    question = get(db, ask)
+    _shut(db, question, state, now, reason=reason)
+    resume_turn(db, question.turn)
+    return get(db, ask)
+
+
+def close_all(db: Connection, turn: TurnId, state: AskState, now: datetime, *, reason: str) -> None:
+    """Close what is open of a turn that ends; the turn's own move is the caller's."""
+    for question in open_of(db, turn):
+        _shut(db, question, state, now, reason=reason)
+
+
+def get(db: Connection, ask: AskId) -> Question:
+    """Raises `UnknownThingError`."""
+    row = db.execute("SELECT * FROM question WHERE ask = ?", (ask,)).fetchone()
+    if row is None:
+        raise UnknownThingError("question", ask)
+    return _question(row)
+
+
+def open_of(db: Connection, turn: TurnId) -> tuple[Question, ...]:
+    """The open questions of a turn, oldest first."""
+    return _questions(
+        db.execute(
+            "SELECT * FROM question WHERE turn = ? AND state = 'open' ORDER BY asked_at, ask", (turn,)
+        ).fetchall()
+    )
+
+
+def open_in_channel(db: Connection, channel: ChannelId) -> tuple[Question, ...]:
+    """The open questions of a channel, oldest first."""
+    return _questions(
+        db.execute(
+            "SELECT q.* FROM turn t JOIN question q ON q.turn = t.turn AND q.state = 'open' "
+            "WHERE t.channel = ? AND t.state = 'asking' ORDER BY q.asked_at, q.ask",
+            (channel,),
+        ).fetchall()
+    )
+
+
+def resume_turn(db: Connection, turn: TurnId) -> bool:
+    """Let a turn that waits for no answer any more run on. Whether it runs now."""
+    if open_of(db, turn):
+        return False
+    state = db.execute("SELECT state FROM turn WHERE turn = ?", (turn,)).fetchone()
+    if state and state[0] == TurnState.ASKING:
+        move(db, turn, TurnState.RUNNING, only=(TurnState.ASKING,))
+        return True
+    return bool(state and state[0] == TurnState.RUNNING)
+
+
+def _shut(
+    db: Connection,
+    question: Question,
+    state: AskState,
+    now: datetime,
+    *,
+    choice: str = "",
+    by: PrincipalId | None = None,
+    reason: str = "",
+) -> None:
+    move(db, question.ask, state, closed_at=stamp(now), choice=choice, answered_by=by, reason=reason)
+    deliveries.drop(db, deliveries.pending_of_ask(db, question.ask), now)
+
+
+def _questions(rows: Sequence[Row]) -> tuple[Question, ...]:
+    return tuple(_question(row) for row in rows)
+
+
+def _question(row: Row) -> Question:
+    return Question(
+        AskId(row["ask"]),
+        TurnId(row["turn"]),
+        row["key"],
+        row["title"],
+        row["detail"],
+        choices(row["choices"]),
+        AskState(row["state"]),
+        moment(row["asked_at"]),
+        moment(row["expires_at"]),
+        bool(row["free_text"]),
+        row["choice"],
+        PrincipalId(row["answered_by"]) if row["answered_by"] else None,
+    )

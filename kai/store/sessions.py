@@ -1,0 +1,138 @@
+"""What is kept of sessions so that they can be resumed, and of the runs that were their processes."""
+
+from datetime import datetime
+from typing import Literal
+
+from kai.model.ids import ChannelId, PrincipalId, RunId, SessionId
+from kai.model.turns import Outcome, SessionRow
+from kai.store.binding import Connection, Row
+from kai.store.columns import moment, stamp
+
+
+def open(db: Connection, session: SessionRow) -> None:  # noqa: A001 said as sessions.open
+    """Keep a session. A row that is there already keeps what only a worked turn may set."""
+    db.execute(
+        "INSERT INTO session VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+        "ON CONFLICT (session) DO UPDATE SET state = excluded.state, used_at = excluded.used_at",
+        (
+            session.session,
+            session.channel,
+            session.principal,
+            session.backend,
+            session.epoch,
+            session.workspace,
+            session.native_id,
+            session.turns,
+            session.state,
+            stamp(session.created_at),
+            stamp(session.used_at),
+            session.compacted,
+        ),
+    )
+
+
+def get(db: Connection, session: SessionId) -> SessionRow | None:
+    row = db.execute("SELECT * FROM session WHERE session = ?", (session,)).fetchone()
+    return _session(row) if row else None
+
+
+def latest(
+    db: Connection, channel: ChannelId, principal: PrincipalId, backend: str, epoch: str, workspace: str
+) -> SessionRow | None:
+    """The session that may be resumed here: of this person, channel, backend, epoch and folder, and known to work."""
+    row = db.execute(
+        "SELECT * FROM session WHERE channel = ? AND principal = ? AND backend = ? AND epoch = ? AND workspace = ? "
+        "AND native_id <> '' AND state <> 'retired' ORDER BY used_at DESC LIMIT 1",
+        (channel, principal, backend, epoch, workspace),
+    ).fetchone()
+    return _session(row) if row else None
+
+
+def touch(db: Connection, session: SessionId, now: datetime) -> None:
+    """The session was used."""
+    db.execute("UPDATE session SET used_at = ? WHERE session = ?", (stamp(now), session))
+
+
+def end(db: Connection, session: SessionId, state: Literal["ended", "retired"]) -> None:
+    """Its process is gone (``ended``: it may be resumed) or it must not be used again (``retired``, for good)."""
+    db.execute("UPDATE session SET state = ? WHERE session = ? AND state <> 'retired'", (state, session))
+
+
+def retire_all(db: Connection, channel: ChannelId) -> int:
+    """Let no session of the channel be resumed (``/new``). How many there were."""
+    return db.execute(
+        "UPDATE session SET state = 'retired' WHERE channel = ? AND state <> 'retired'", (channel,)
+    ).rowcount
+
+
+def forget_native(db: Connection, session: SessionId) -> None:
+    """The backend could not take this session up again: try its id no more."""
+    db.execute("UPDATE session SET native_id = '' WHERE session = ?", (session,))
+
+
+def set_compacted(db: Connection, session: SessionId, compacted: bool = True) -> None:
+    """Whether the session block is owed again."""
+    db.execute("UPDATE session SET compacted = ? WHERE session = ?", (compacted, session))
+
+
+def after_turn(
+    db: Connection, session: SessionId, outcome: Outcome, now: datetime, *, worked: bool, block_went: bool, fresh: bool
+) -> None:
+    """What a turn's end says of its session.
+
+    Only a turn that `worked` gives a native id, and never an empty one. The session block is owed again after a
+    compaction, and when the first message went without one (`block_went` False on a `fresh` session).
+    """
+    owed = outcome.compacted or (fresh and not block_went)
+    paid = worked and block_went
+    db.execute(
+        "UPDATE session SET used_at = ?, turns = turns + ?, "
+        "native_id = CASE WHEN ? AND ? <> '' THEN ?4 ELSE native_id END, "
+        "compacted = CASE WHEN ? THEN 1 WHEN ? THEN 0 ELSE compacted END, "
+        "state = CASE WHEN ? THEN 'retired' ELSE state END WHERE session = ?",
+        (stamp(now), worked, worked, outcome.native_id, owed, paid, outcome.session_lost, session),
+    )
+
+
+def end_all(db: Connection, now: datetime, reason: str) -> None:
+    """At a start: no process of an earlier daemon is a session of this one."""
+    db.execute("UPDATE session SET state = 'ended' WHERE state = 'live'")
+    db.execute("UPDATE run SET ended_at = ?, reason = ? WHERE ended_at IS NULL", (stamp(now), reason))
+
+
+def run_started(
+    db: Connection, run: RunId, session: SessionId, now: datetime, *, os_user: str = "", pid: int | None = None
+) -> None:
+    """A backend process was launched for a session."""
+    db.execute(
+        "INSERT INTO run (run, session, os_user, pid, started_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT (run) "
+        "DO UPDATE SET os_user = excluded.os_user, pid = excluded.pid",
+        (run, session, os_user, pid, stamp(now)),
+    )
+
+
+def run_ended(
+    db: Connection, run: RunId, now: datetime, *, code: int | None = None, signal: int | None = None, reason: str = ""
+) -> None:
+    """Its whole process tree is gone. Said twice, the first holds."""
+    db.execute(
+        "UPDATE run SET ended_at = ?, exit_code = ?, exit_signal = ?, reason = ? WHERE run = ? AND ended_at IS NULL",
+        (stamp(now), code, signal, reason, run),
+    )
+
+
+def _session(row: Row) -> SessionRow:
+    return SessionRow(
+        SessionId(row["session"]),
+        ChannelId(row["channel"]),
+        PrincipalId(row["principal"]),
+        row["backend"],
+        row["epoch"],
+        row["workspace"],
+        row["native_id"],
+        row["turns"],
+        row["state"],
+        moment(row["created_at"]),
+        moment(row["used_at"]),
+        bool(row["compacted"]),
+    )

@@ -1,0 +1,155 @@
+"""The exact text of each dispatch: sections as blobs, each distinct text stored once, and what became of every item."""
+
+import zlib
+from collections.abc import Iterator
+from datetime import datetime
+from hashlib import sha256
+
+from kai.model.context import ContextBlock, Disposition, Section, Verdict
+from kai.model.errors import UnknownThingError
+from kai.model.ids import DispatchId, RunId, SessionId, TurnId
+from kai.model.states import DispatchState
+from kai.model.turns import Dispatch
+from kai.store.binding import Connection, Row
+from kai.store.columns import moment, stamp
+
+_WORDS = -1  # the position of the person's own words
+_LEVEL = 1  # of zlib: this stands between a person and the first byte
+
+
+def keep(db: Connection, dispatch: DispatchId, block: ContextBlock) -> None:
+    """Store a block. Its dispatch row must be there."""
+    parts = [(_WORDS, "words", True, False, block.words)]
+    parts += [(at, part.name, part.required, part.stable, part.text) for at, part in enumerate(block.sections)]
+    for position, name, required, stable, text in parts:
+        digest = _store(db, text)
+        db.execute(
+            "INSERT INTO snapshot_section VALUES (?, ?, ?, ?, ?, ?)",
+            (dispatch, position, name, required, stable, digest),
+        )
+    db.executemany(
+        "INSERT INTO disposition VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            (
+                dispatch,
+                at,
+                d.section,
+                d.source_kind,
+                d.source_id,
+                d.revision,
+                d.size_bytes,
+                d.tokens,
+                d.verdict,
+                d.reason,
+            )
+            for at, d in enumerate(block.dispositions)
+        ),
+    )
+
+
+def snapshot(db: Connection, dispatch: DispatchId) -> ContextBlock:
+    """The block as it was dispatched, byte for byte. Raises `UnknownThingError` when it was purged or never was."""
+    head = db.execute("SELECT bare, tokens FROM dispatch WHERE dispatch = ?", (dispatch,)).fetchone()
+    rows = db.execute(
+        "SELECT s.*, b.packed FROM snapshot_section s JOIN blob b ON b.sha256 = s.blob WHERE s.dispatch = ? "
+        "ORDER BY s.position",
+        (dispatch,),
+    ).fetchall()
+    if head is None or not rows:
+        raise UnknownThingError("snapshot", dispatch)
+    texts = [zlib.decompress(row["packed"]).decode() for row in rows]
+    return ContextBlock(
+        sections=tuple(
+            Section(row["name"], text, bool(row["required"]), bool(row["stable"]))
+            for row, text in zip(rows[1:], texts[1:], strict=True)
+        ),
+        words=texts[0],
+        dispositions=dispositions(db, dispatch),
+        tokens=head["tokens"],
+        bare=bool(head["bare"]),
+    )
+
+
+def dispositions(db: Connection, dispatch: DispatchId) -> tuple[Disposition, ...]:
+    """What became of every considered item, in the order it was considered."""
+    rows = db.execute("SELECT * FROM disposition WHERE dispatch = ? ORDER BY position", (dispatch,))
+    return tuple(
+        Disposition(
+            row["section"],
+            row["source_kind"],
+            row["source_id"],
+            row["revision"],
+            row["size_bytes"],
+            row["tokens"],
+            Verdict(row["verdict"]),
+            row["reason"],
+        )
+        for row in rows
+    )
+
+
+def dispatches(db: Connection, turn: TurnId) -> tuple[Dispatch, ...]:
+    """The attempts of a turn, first to last."""
+    rows = db.execute("SELECT * FROM dispatch WHERE turn = ? ORDER BY attempt", (turn,))
+    return tuple(_dispatch(row) for row in rows)
+
+
+def dispatch(db: Connection, dispatch: DispatchId) -> Dispatch:
+    """Raises `UnknownThingError`."""
+    row = db.execute("SELECT * FROM dispatch WHERE dispatch = ?", (dispatch,)).fetchone()
+    if row is None:
+        raise UnknownThingError("dispatch", dispatch)
+    return _dispatch(row)
+
+
+def purge(db: Connection, before: datetime, *, limit: int = 200) -> int:
+    """Erase the snapshots of up to `limit` dispatches prepared earlier; call again until it gives 0.
+
+    The dispatch rows stay, with the hash of what was written.
+    """
+    old = db.execute(
+        "SELECT dispatch FROM dispatch d WHERE prepared_at < ? AND state IN ('settled', 'unknown') "
+        "AND EXISTS (SELECT 1 FROM snapshot_section s WHERE s.dispatch = d.dispatch) ORDER BY prepared_at LIMIT ?",
+        (stamp(before), limit),
+    ).fetchall()
+    digests = set(_erase(db, (row[0] for row in old)))
+    db.executemany(
+        "DELETE FROM blob WHERE sha256 = ?1 AND NOT EXISTS (SELECT 1 FROM snapshot_section WHERE blob = ?1)",
+        ((digest,) for digest in digests),
+    )
+    return len(old)
+
+
+def _erase(db: Connection, dispatches: Iterator[str]) -> Iterator[bytes]:
+    for dispatch in dispatches:
+        for row in db.execute("SELECT blob FROM snapshot_section WHERE dispatch = ?", (dispatch,)).fetchall():
+            yield row[0]
+        db.execute("DELETE FROM snapshot_section WHERE dispatch = ?", (dispatch,))
+        db.execute("DELETE FROM disposition WHERE dispatch = ?", (dispatch,))
+
+
+def _store(db: Connection, text: str) -> bytes:
+    data = text.encode()
+    digest = sha256(data).digest()
+    if not db.execute("SELECT 1 FROM blob WHERE sha256 = ?", (digest,)).fetchone():
+        db.execute("INSERT INTO blob VALUES (?, ?, ?)", (digest, len(data), zlib.compress(data, _LEVEL)))
+    return digest
+
+
+def _dispatch(row: Row) -> Dispatch:
+    return Dispatch(
+        DispatchId(row["dispatch"]),
+        TurnId(row["turn"]),
+        row["attempt"],
+        DispatchState(row["state"]),
+        row["backend"],
+        row["model"],
+        SessionId(row["session"]),
+        RunId(row["run"]),
+        row["epoch"],
+        bool(row["fresh"]),
+        moment(row["prepared_at"]),
+        moment(row["sent_at"]),
+        moment(row["settled_at"]),
+        row["frame_sha256"],
+    )

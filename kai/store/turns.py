@@ -1,0 +1,347 @@
+"""Turns and their attempts: the lane's order, the accept's other half, and the one transaction that ends a turn.
+
+What holds by construction: at most one live turn in a channel, started in the order of queueing; an ended turn has no
+open attempt and no open question, and exactly one delivery that tells its end.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from datetime import datetime
+
+from kai.model.context import ContextBlock
+from kai.model.errors import FailureKind, UnknownThingError, WrongMoveError
+from kai.model.events import Usage
+from kai.model.ids import AddressId, ChannelId, DispatchId, MessageId, PrincipalId, TurnId, fresh
+from kai.model.messages import Author, Message
+from kai.model.states import ENDED_TURNS, AskState, DispatchState, TurnState
+from kai.model.turns import DeliveryKind, Dispatch, NewDelivery, Outcome, Turn
+from kai.store import deliveries, messages, moves, questions, sessions, snapshots
+from kai.store.binding import Connection, Row
+from kai.store.columns import lines, moment, pack_lines, stamp
+
+RESTARTED = "kai was restarted while this was being answered; what had been done by then stays done"
+_LIVE = "state IN ('running', 'asking', 'held')"  # word for word as in the index `turn_live`
+_TELLS = (DeliveryKind.ANSWER, DeliveryKind.NOTICE)
+
+
+def get(db: Connection, turn: TurnId) -> Turn:
+    """Raises `UnknownThingError`."""
+    row = db.execute("SELECT * FROM turn WHERE turn = ?", (turn,)).fetchone()
+    if row is None:
+        raise UnknownThingError("turn", turn)
+    return _turn(row)
+
+
+def particulars(db: Connection, turn: TurnId) -> tuple[str, Usage | None]:
+    """The technical detail of a failure, and what the turn used, if the backend said."""
+    row = db.execute("SELECT detail, usage FROM turn WHERE turn = ?", (turn,)).fetchone()
+    if row is None:
+        raise UnknownThingError("turn", turn)
+    return row["detail"], Usage(**json.loads(row["usage"])) if row["usage"] != "{}" else None
+
+
+def of_channel(db: Connection, channel: ChannelId, limit: int) -> tuple[Turn, ...]:
+    """The newest turns of a channel, newest first."""
+    return listing(db, channel=channel, limit=limit)
+
+
+def listing(
+    db: Connection, *, principal: PrincipalId | None = None, channel: ChannelId | None = None, limit: int
+) -> tuple[Turn, ...]:
+    """The newest turns, newest first: of everybody, of a person, in a channel, or of a person in a channel."""
+    wanted = {"principal": principal, "channel": channel}
+    given = {name: value for name, value in wanted.items() if value is not None}
+    where = " AND ".join(f"{name} = :{name}" for name in given) or "1"
+    rows = db.execute(f"SELECT * FROM turn WHERE {where} ORDER BY seq DESC LIMIT :limit", {**given, "limit": limit})
+    return tuple(_turn(row) for row in rows)
+
+
+def next_queued(db: Connection, channel: ChannelId) -> Turn | None:
+    """The turn that waits longest."""
+    row = db.execute(
+        "SELECT * FROM turn WHERE channel = ? AND state = 'queued' ORDER BY seq LIMIT 1", (channel,)
+    ).fetchone()
+    return _turn(row) if row else None
+
+
+def queued_channels(db: Connection) -> tuple[ChannelId, ...]:
+    """Channels with a turn that waits, the longest wait first."""
+    rows = db.execute("SELECT channel FROM turn WHERE state = 'queued' GROUP BY channel ORDER BY min(seq)")
+    return tuple(ChannelId(row[0]) for row in rows)
+
+
+def queued_count(db: Connection, channel: ChannelId) -> int:
+    count: int = db.execute("SELECT count(*) FROM turn WHERE channel = ? AND state = 'queued'", (channel,)).fetchone()[
+        0
+    ]
+    return count
+
+
+def live(db: Connection, channel: ChannelId) -> Turn | None:
+    """The one turn that is running, asking or held."""
+    row = db.execute(f"SELECT * FROM turn WHERE channel = ? AND {_LIVE}", (channel,)).fetchone()
+    return _turn(row) if row else None
+
+
+def move(
+    db: Connection, turn: TurnId, to: TurnState, now: datetime, *, failure: FailureKind | None = None, reason: str = ""
+) -> None:
+    """Start, hold, withdraw or refuse a turn. An end tells `reason` by a notice of its own, as `finish` does.
+
+    Raises `WrongMoveError`; also for ``asking``, which only a question brings about, and for ``queued``.
+    """
+    if to in ENDED_TURNS:
+        finish(db, turn, None, Outcome(to, failure=failure, reason=reason), (), "", now)
+    elif to is TurnState.RUNNING:
+        _run(db, get(db, turn), now)
+    elif to is TurnState.HELD:
+        moves.move(db, turn, to, only=(TurnState.RUNNING,), reason=reason)
+    else:
+        raise WrongMoveError("turn", turn, get(db, turn).state, to)
+
+
+def begin(db: Connection, turn: TurnId, dispatch: Dispatch, snapshot: ContextBlock, now: datetime) -> None:
+    """Prepare an attempt: the turn runs, and the exact block is kept before a byte of it is written.
+
+    Its session must be known; its run is noted here. Raises `WrongMoveError` when it is not this turn's time, or its
+    last attempt is not over.
+    """
+    known = get(db, turn)
+    if known.state is not TurnState.RUNNING:
+        _run(db, known, now)
+    if (open_ := _open_dispatch(db, turn)) is not None:
+        raise WrongMoveError("dispatch", open_["dispatch"], open_["state"], DispatchState.PREPARED)
+    sessions.run_started(db, dispatch.run, dispatch.session, now)
+    row = {
+        "dispatch": dispatch.dispatch,
+        "turn": turn,
+        "attempt": dispatch.attempt,
+        "state": DispatchState.PREPARED,
+        "backend": dispatch.backend,
+        "model": dispatch.model,
+        "session": dispatch.session,
+        "run": dispatch.run,
+        "epoch": dispatch.epoch,
+        "fresh": dispatch.fresh,
+        "bare": snapshot.bare,
+        "tokens": snapshot.tokens,
+        "prepared_at": stamp(now),
+    }
+    db.execute(f"INSERT INTO dispatch ({', '.join(row)}) VALUES ({', '.join(f':{name}' for name in row)})", row)
+    snapshots.keep(db, dispatch.dispatch, snapshot)
+    db.execute(
+        "UPDATE turn SET backend = ?, model = ?, attempts = ? WHERE turn = ?",
+        (dispatch.backend, dispatch.model, dispatch.attempt, turn),
+    )
+
+
+def mark_sent(db: Connection, dispatch: DispatchId, frame_sha256: str, now: datetime) -> None:
+    """The next thing that happens is the write of these bytes: from here on the attempt may have acted."""
+    moves.move(db, dispatch, DispatchState.SENT, sent_at=stamp(now), frame_sha256=frame_sha256)
+
+
+def settle(db: Connection, dispatch: DispatchId, now: datetime) -> None:
+    """The attempt is over and known to be; its turn goes on."""
+    moves.move(db, dispatch, DispatchState.SETTLED, settled_at=stamp(now))
+
+
+def save_partial(db: Connection, turn: TurnId, text: str, tool_lines: Sequence[str]) -> None:
+    """What a live turn has said so far, in place of what was saved before. Too late for an ended one: ignored."""
+    db.execute(
+        f"INSERT OR REPLACE INTO partial SELECT turn, ?, ? FROM turn WHERE turn = ? AND {_LIVE}",
+        (text, pack_lines(tool_lines), turn),
+    )
+
+
+def finish(
+    db: Connection,
+    turn: TurnId,
+    dispatch: DispatchId | None,
+    outcome: Outcome,
+    owed: Sequence[NewDelivery],
+    answer_name: str,
+    now: datetime,
+) -> Message | None:
+    """End a turn, all at once: state, attempt, session, open questions, the answer as a message, what is owed.
+
+    Exactly one of `owed` tells the end: the one with a `state`, else the last answer or notice, else a notice made
+    from the outcome's reason. Gives the answer's message; None when nothing was said. Raises `WrongMoveError`.
+    """
+    known = get(db, turn)
+    if outcome.state not in ENDED_TURNS:
+        raise WrongMoveError("turn", turn, known.state, outcome.state)
+    questions.close_all(db, turn, AskState.CANCELLED, now, reason=f"the turn ended: {outcome.state}")
+    answer = _keep_answer(db, known, outcome, answer_name, now)
+    moves.move(
+        db,
+        turn,
+        outcome.state,
+        ended_at=stamp(now),
+        failure=outcome.failure,
+        reason=outcome.reason,
+        detail=outcome.detail,
+        usage=json.dumps(asdict(outcome.usage)) if outcome.usage else "{}",
+        answer=answer.message if answer else None,
+    )
+    _end_attempt(db, turn, outcome.state, now)
+    if dispatch is not None:
+        _tell_session(db, dispatch, outcome, now)
+    for delivery in _telling(known, outcome, owed):
+        deliveries.owe(db, delivery, now)
+    db.execute("DELETE FROM partial WHERE turn = ?", (turn,))
+    return answer
+
+
+def recover(db: Connection, now: datetime) -> tuple[Turn, ...]:
+    """At a start: end what an earlier daemon left live. Gives the turns that were interrupted, each told by a notice.
+
+    A turn of which no byte can have reached an agent in its open attempt is queued again, first of its lane. Any other
+    may have acted and is never sent again by itself.
+    """
+    sessions.end_all(db, now, "daemon restarted")
+    cut: list[Turn] = []
+    for row in db.execute(f"SELECT * FROM turn WHERE {_LIVE} ORDER BY seq").fetchall():
+        turn = _turn(row)
+        if turn.state is TurnState.RUNNING and not _may_have_acted(db, turn.turn):
+            _end_attempt(db, turn.turn, TurnState.QUEUED, now)
+            moves.move(db, turn.turn, TurnState.QUEUED, started_at=None)
+        else:
+            _interrupt(db, turn, now)
+            cut.append(get(db, turn.turn))
+    return tuple(cut)
+
+
+def retry(db: Connection, turn: TurnId, now: datetime) -> Turn:
+    """Queue a new turn for the same message. While a retry of this turn is not over, that one is given again.
+
+    Raises `WrongMoveError` when the turn has not ended.
+    """
+    known = get(db, turn)
+    if known.state not in ENDED_TURNS:
+        raise WrongMoveError("turn", turn, known.state, TurnState.QUEUED)
+    row = db.execute(f"SELECT turn FROM turn WHERE retry_of = ? AND (state = 'queued' OR {_LIVE})", (turn,)).fetchone()
+    if row:
+        return get(db, TurnId(row[0]))
+    again = TurnId(fresh("t"))
+    db.execute(
+        "INSERT INTO turn (turn, channel, message, principal, address, state, queued_at, retry_of) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (again, known.channel, known.message, known.principal, known.address, TurnState.QUEUED, stamp(now), turn),
+    )
+    return get(db, again)
+
+
+def _run(db: Connection, turn: Turn, now: datetime) -> None:
+    """Start a turn, or go on with a held one. Only the first of a lane starts, and only when nothing is live in it."""
+    if turn.state is TurnState.HELD:
+        moves.move(db, turn.turn, TurnState.RUNNING, only=(TurnState.HELD,), reason="")
+        return
+    first = next_queued(db, turn.channel)
+    if first is None or first.turn != turn.turn or live(db, turn.channel) is not None:
+        raise WrongMoveError("turn", turn.turn, turn.state, TurnState.RUNNING)
+    moves.move(db, turn.turn, TurnState.RUNNING, only=(TurnState.QUEUED,), started_at=stamp(now))
+
+
+def _keep_answer(db: Connection, turn: Turn, outcome: Outcome, name: str, now: datetime) -> Message | None:
+    if not outcome.text.strip() and not outcome.tool_lines:
+        return None
+    entry = messages.Entry(
+        turn.channel,
+        Author.AGENT,
+        turn.principal,
+        name,
+        outcome.text,
+        turn=turn.turn,
+        backend=turn.backend,
+        tool_lines=outcome.tool_lines,
+        incomplete=outcome.incomplete,
+    )
+    return messages.keep(db, entry, now)
+
+
+def _telling(turn: Turn, outcome: Outcome, owed: Sequence[NewDelivery]) -> list[NewDelivery]:
+    told = list(owed)
+    telling = [at for at, new in enumerate(told) if new.state is not None]
+    if len(telling) > 1:
+        raise ValueError("an end is told once")
+    if not telling:
+        telling = [at for at, new in enumerate(told) if new.kind in _TELLS][-1:]
+        if not telling:
+            text = outcome.reason or f"This turn ended: {outcome.state}."
+            told.append(NewDelivery(turn.address, DeliveryKind.NOTICE, text))
+            telling = [len(told) - 1]
+    told[telling[0]] = replace(told[telling[0]], state=outcome.state)
+    return [replace(new, turn=turn.turn) for new in told]
+
+
+def _end_attempt(db: Connection, turn: TurnId, state: TurnState, now: datetime) -> None:
+    open_ = _open_dispatch(db, turn)
+    if open_ is None:
+        return
+    cut = state is TurnState.INTERRUPTED and open_["state"] == DispatchState.SENT
+    to = DispatchState.UNKNOWN if cut else DispatchState.SETTLED
+    moves.move(db, open_["dispatch"], to, settled_at=stamp(now))
+
+
+def _tell_session(db: Connection, dispatch: DispatchId, outcome: Outcome, now: datetime) -> None:
+    row = db.execute("SELECT session, bare, fresh FROM dispatch WHERE dispatch = ?", (dispatch,)).fetchone()
+    if row is None:
+        raise UnknownThingError("dispatch", dispatch)
+    worked = outcome.state in (TurnState.DONE, TurnState.STOPPED)
+    sessions.after_turn(
+        db, row["session"], outcome, now, worked=worked, block_went=not row["bare"], fresh=bool(row["fresh"])
+    )
+
+
+def _open_dispatch(db: Connection, turn: TurnId) -> Row | None:
+    row: Row | None = db.execute(
+        "SELECT dispatch, state FROM dispatch WHERE turn = ? AND state IN ('prepared', 'sent')", (turn,)
+    ).fetchone()
+    return row
+
+
+def _may_have_acted(db: Connection, turn: TurnId) -> bool:
+    """Whether the last attempt was sent. Between two attempts: whether the one before was."""
+    row = db.execute(
+        "SELECT state, sent_at FROM dispatch WHERE turn = ? ORDER BY attempt DESC LIMIT 1", (turn,)
+    ).fetchone()
+    return row is not None and row["state"] != DispatchState.PREPARED and row["sent_at"] is not None
+
+
+def _interrupt(db: Connection, turn: Turn, now: datetime) -> None:
+    questions.close_all(db, turn.turn, AskState.EXPIRED, now, reason="daemon restarted")
+    kept = db.execute("SELECT text, tool_lines FROM partial WHERE turn = ?", (turn.turn,)).fetchone()
+    text = kept["text"] if kept else ""
+    told = f"{RESTARTED[0].upper()}{RESTARTED[1:]}. Ask again, or retry turn {turn.turn}."
+    if text.strip():
+        told += f"\n\nUntil then (incomplete):\n\n{text}"
+    outcome = Outcome(
+        TurnState.INTERRUPTED,
+        text,
+        lines(kept["tool_lines"]) if kept else (),
+        incomplete=True,
+        reason=RESTARTED,
+    )
+    finish(db, turn.turn, None, outcome, (NewDelivery(turn.address, DeliveryKind.NOTICE, told),), "kai", now)
+
+
+def _turn(row: Row) -> Turn:
+    return Turn(
+        TurnId(row["turn"]),
+        ChannelId(row["channel"]),
+        MessageId(row["message"]),
+        PrincipalId(row["principal"]),
+        AddressId(row["address"]),
+        TurnState(row["state"]),
+        moment(row["queued_at"]),
+        moment(row["started_at"]),
+        moment(row["ended_at"]),
+        FailureKind(row["failure"]) if row["failure"] else None,
+        row["reason"],
+        row["backend"],
+        row["model"],
+        MessageId(row["answer"]) if row["answer"] else None,
+        TurnId(row["retry_of"]) if row["retry_of"] else None,
+        row["attempts"],
+    )
