@@ -9,24 +9,7 @@ import signal
 import time
 from contextlib import suppress
 
-from kai.launcher import child, tree
-from kai.launcher.messages import (
-    MAX_BYTES,
-    BadMessageError,
-    Claim,
-    CloseInput,
-    Exited,
-    Gone,
-    Kill,
-    Message,
-    Refused,
-    Spawn,
-    Spawned,
-    Stat,
-    Stats,
-    decode,
-    encode,
-)
+from kai.launcher import child, messages, tree
 
 STUCK_S = 5.0  # after so long without an end, a killed process is in the hands of the kernel or of another user
 
@@ -36,9 +19,9 @@ class Keeper:
 
     def __init__(self, control: int) -> None:
         self._control: int | None = control
-        self._spec = Spawn("", [], {}, "")
+        self._spec = messages.Spawn("", [], {}, "")
         self._leader = 0
-        self._exited: Exited | None = None
+        self._exited: messages.Exited | None = None
         self._ended_cpu_s = 0.0
         self._killed: set[int] = set()
         self._kill_asked = False
@@ -49,7 +32,7 @@ class Keeper:
     def keep(self) -> None:
         """Start what the first message says and keep it to its end."""
         first = self._receive()
-        if not isinstance(first, Spawn):
+        if not isinstance(first, messages.Spawn):
             return
         self._spec = first
         child.adopt_orphans()
@@ -57,11 +40,11 @@ class Keeper:
         try:
             self._leader = child.start(first)
         except child.RefusedError as error:
-            self._say(Refused(first.run, error.kind, error.reason))
+            self._say(messages.Refused(first.run, error.kind, error.reason))
             return
         finally:
             _let_go_of_pipes()
-        self._say(Spawned(first.run, self._leader))
+        self._say(messages.Spawned(first.run, self._leader))
         try:
             self._attend()
         except BaseException:  # whatever went wrong here, the tree does not outlive it
@@ -76,7 +59,7 @@ class Keeper:
                 continue
             self._wait()
         self._say(self._stats())
-        self._say(Gone(self._spec.run, len(self._killed)))
+        self._say(messages.Gone(self._spec.run, len(self._killed)))
 
     def _wait(self) -> None:
         """Sleep until a child ends, a signal comes, the daemon says something, or the time is up."""
@@ -94,22 +77,24 @@ class Keeper:
     def _hear(self) -> None:
         try:
             message = self._receive()
-        except BadMessageError as error:
-            self._say(Refused(self._spec.run, "bad", str(error)))
+        except messages.BadMessageError as error:
+            self._say(messages.Refused(self._spec.run, "bad", str(error)))
             return
         match message:
             case None:
                 self._daemon_is_gone()
-            case Kill(tree=True):
+            case messages.Kill(tree=True):
                 self._kill_asked = True
-            case Kill():
+            case messages.Kill():
                 self._signal_group(message.signal)
-            case Stat():
+            case messages.Stat():
                 self._say(self._stats())
-            case Claim() | CloseInput():
-                self._say(Refused(self._spec.run, "bad", "this run cannot be claimed"))
+            case messages.Claim():
+                self._say(messages.Spawned(self._spec.run, self._leader))
+                if self._exited:
+                    self._say(self._exited)
             case _:
-                self._say(Refused(self._spec.run, "bad", f"{type(message).__name__} is nothing for a running run"))
+                self._say(messages.Refused(self._spec.run, "bad", f"{type(message).__name__} is not for a keeper"))
 
     def _daemon_is_gone(self) -> None:
         if self._control is not None:
@@ -146,13 +131,13 @@ class Keeper:
                 self._exited = self._leader_end(status, usage.ru_maxrss)
                 self._say(self._exited)
 
-    def _leader_end(self, status: int, max_rss_kb: int) -> Exited:
+    def _leader_end(self, status: int, max_rss_kb: int) -> messages.Exited:
         run, code = self._spec.run, os.waitstatus_to_exitcode(status)
         if code >= 0:
-            return Exited(run, code, None, max_rss_kb)
+            return messages.Exited(run, code, None, max_rss_kb)
         ours = self._leader in self._killed
         no_memory = -code == signal.SIGKILL and not ours and oom_kills() > self._oom_kills
-        return Exited(run, None, -code, max_rss_kb, no_memory)
+        return messages.Exited(run, None, -code, max_rss_kb, no_memory)
 
     def _kill_tree(self) -> bool:
         """Strike until nothing is left; False (and a word about who is) when that cannot be had."""
@@ -163,7 +148,7 @@ class Keeper:
         refused: list[int] = []
         while self._reap():
             if time.monotonic() >= give_up_at:
-                self._say(Refused(self._spec.run, "alive", _survivors(refused)))
+                self._say(messages.Refused(self._spec.run, "alive", _survivors(refused)))
                 return False
             struck, refused = tree.strike(signal.SIGKILL)
             self._killed.update(struck)
@@ -182,28 +167,28 @@ class Keeper:
         except ProcessLookupError:
             pass
         except (OSError, ValueError) as error:
-            self._say(Refused(self._spec.run, "denied", f"signal {number} cannot be sent: {error}"))
+            self._say(messages.Refused(self._spec.run, "denied", f"signal {number} cannot be sent: {error}"))
 
-    def _stats(self) -> Stats:
+    def _stats(self) -> messages.Stats:
         found = tree.below(os.getpid())
         alive = [process for process in found if not process.is_dead]
         cpu_s = self._ended_cpu_s + sum(process.cpu_s for process in found)
         rss_kb = sum(process.rss_bytes for process in alive) // 1024
-        return Stats(self._spec.run, round(cpu_s, 3), len(alive), rss_kb)
+        return messages.Stats(self._spec.run, round(cpu_s, 3), len(alive), rss_kb)
 
-    def _receive(self) -> Message | None:
+    def _receive(self) -> messages.Message | None:
         """The next message, None when the daemon is gone. Raises `BadMessageError`."""
         assert self._control is not None
         try:
-            data = os.read(self._control, MAX_BYTES + 1)
+            data = os.read(self._control, messages.MAX_BYTES + 1)
         except ConnectionError:
             return None
-        return decode(data) if data else None
+        return messages.decode(data) if data else None
 
-    def _say(self, message: Message) -> None:
+    def _say(self, message: messages.Message) -> None:
         if self._control is not None:
             with suppress(OSError):  # gone: the next look at the channel says so
-                os.write(self._control, encode(message))
+                os.write(self._control, messages.encode(message))
 
 
 def oom_kills() -> int:

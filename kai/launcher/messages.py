@@ -1,7 +1,7 @@
 """Messages between the daemon and whatever starts runs: one JSON object a datagram, `version` in each.
 
-Daemon to launcher: ``spawn``, ``kill``, ``claim``, ``stat``, ``close_input``. Launcher to daemon: ``spawned``,
-``exited``, ``gone``, ``stats``, ``refused``.
+Daemon to launcher: ``spawn``, ``kill``, ``claim``, ``stat``. Launcher to daemon: ``spawned``, ``exited``, ``gone``,
+``stats``, ``refused``.
 
 Named tuples rather than dataclasses: those import ``inspect``, which would be a third of the time and of the memory
 of the process that attends a run.
@@ -66,14 +66,10 @@ class Kill(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """A daemon takes a run over again: the answer is ``spawned`` with its descriptors."""
+    """A daemon that was handed this channel takes the run over: ``spawned`` again, and ``exited`` if it has.
 
-    run: str
-    version: int = VERSION
-
-
-class CloseInput(NamedTuple):
-    """Close the launcher's own copy of the end that writes to the run: it has one while it may hold the run."""
+    Taking over the pipes as well, after the daemon that made them is gone, is not built yet.
+    """
 
     run: str
     version: int = VERSION
@@ -103,7 +99,7 @@ class Refused(NamedTuple):
     version: int = VERSION
 
 
-Message = Spawn | Spawned | Exited | Gone | Kill | Claim | CloseInput | Stat | Stats | Refused
+Message = Spawn | Spawned | Exited | Gone | Kill | Claim | Stat | Stats | Refused
 _KINDS: dict[str, type[Message]] = {
     "spawn": Spawn,
     "spawned": Spawned,
@@ -111,7 +107,6 @@ _KINDS: dict[str, type[Message]] = {
     "gone": Gone,
     "kill": Kill,
     "claim": Claim,
-    "close_input": CloseInput,
     "stat": Stat,
     "stats": Stats,
     "refused": Refused,

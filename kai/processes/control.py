@@ -1,25 +1,17 @@
-"""The daemon's end of the channel to the process that keeps a run, and what has been heard on it."""
+"""The daemon's end of the channel to the process that keeps a run, and what was heard on it last."""
 
 import errno
 import os
 import socket
 from collections.abc import Callable
+from typing import TypeVar
 
 import anyio
 
-from kai.launcher.messages import (
-    MAX_BYTES,
-    BadMessageError,
-    Exited,
-    Gone,
-    Message,
-    Refused,
-    Spawned,
-    Stats,
-    decode,
-    encode,
-)
+from kai.launcher.messages import MAX_BYTES, BadMessageError, Message, Refused, Spawned, decode, encode
 from kai.log import log
+
+M = TypeVar("M", bound=Message)
 
 
 class Control:
@@ -27,15 +19,17 @@ class Control:
 
     def __init__(self, channel: socket.socket) -> None:
         channel.setblocking(False)
+        channel.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 2 * MAX_BYTES)
         self._channel = channel
-        self._reading = False
+        self._heard: dict[type, Message] = {}
+        self._is_reading = False
         self._news = anyio.Event()
         self.is_open = True
-        self.spawned: Spawned | None = None
-        self.exited: Exited | None = None
-        self.gone: Gone | None = None
-        self.refused: Refused | None = None
-        self.stats: Stats | None = None
+
+    def last(self, kind: type[M]) -> M | None:
+        """The newest message of that kind."""
+        found = self._heard.get(kind)
+        return found if isinstance(found, kind) else None
 
     def tell(self, message: Message) -> None:
         """Send it; to a keeper that is gone nothing is sent. Raises `BadMessageError` when it is too long."""
@@ -50,59 +44,50 @@ class Control:
         """Take messages in until `heard()` holds. False when the channel or the time ended before."""
         with anyio.move_on_after(limit_s):
             while not heard() and self.is_open:
-                if self._reading:
+                if self._is_reading:
                     await self._news.wait()
                 else:
                     await self._listen()
         return heard()
 
+    def forget(self, kind: type) -> None:
+        self._heard.pop(kind, None)
+
     def close(self) -> None:
-        """Idempotent."""
+        """Idempotent; whoever waits is told."""
         self.is_open = False
         if self._channel.fileno() >= 0:
             anyio.notify_closing(self._channel)
             self._channel.close()
 
     async def _listen(self) -> None:
-        self._reading = True
+        self._is_reading = True
         try:
             await anyio.wait_readable(self._channel)
             self._take_in()
         except anyio.ClosedResourceError:
             self.is_open = False
         finally:  # cancelled or not: another waiter takes over
-            self._reading = False
+            self._is_reading = False
             self._news.set()
             self._news = anyio.Event()
 
     def _take_in(self) -> None:
-        while True:
+        while self.is_open:
             try:
                 data = os.read(self._channel.fileno(), MAX_BYTES + 1)
+                self.is_open = bool(data)
+                if data:
+                    self._take(decode(data))
             except BlockingIOError:
                 return
             except ConnectionResetError:
                 continue  # it ended before it read our last message; what it said before that is still here
-            if not data:
-                self.is_open = False
-                return
-            try:
-                self._take(decode(data))
             except BadMessageError as error:
                 log.error("run.bad_message", problem=str(error))
 
     def _take(self, message: Message) -> None:
-        match message:
-            case Spawned():
-                self.spawned = message
-            case Exited():
-                self.exited = message
-            case Gone():
-                self.gone = message
-            case Stats():
-                self.stats = message
-            case Refused():
-                self.refused = message
-                log.warning("run.refused", run=message.run, kind=message.kind, reason=message.reason)
-            case _:
-                log.error("run.bad_message", problem=f"{type(message).__name__} is nothing for the daemon")
+        self._heard[type(message)] = message
+        if isinstance(message, Refused) and message.kind != "alive" and self.last(Spawned):
+            # Nobody waits for it: a signal that could not be sent. Other refusals are raised where they were met.
+            log.error("run.refused", run=message.run, reason=message.reason)
