@@ -1,0 +1,220 @@
+"""What may be sent: the shapes of bodies and queries, strict. The OpenAPI document is made from them.
+
+Who speaks is never among the fields: it follows from the peer's uid, and a field that claims it is refused by name.
+"""
+
+import re
+from typing import Annotated, Any, TypeVar
+
+from pydantic import (
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+)
+
+from kai.model.errors import BadInputError
+from kai.model.turns import ReceiptOutcome
+from kai.settings.problems import did_you_mean
+
+IDENTITY = frozenset(
+    {"principal", "principal_id", "person", "bridge", "as", "kai_as", "uid", "user", "os_user", "operator", "caller"}
+)
+_SURROGATES = re.compile("[\ud800-\udfff]")
+_Shape = TypeVar("_Shape", bound=BaseModel)
+
+
+def harmless(value: Any) -> Any:
+    """Text that UTF-8 and a C string can carry: half a surrogate pair becomes U+FFFD, NUL becomes U+2400.
+
+    Refusing it would lose a person's message for a fault of their app.
+    """
+    if not isinstance(value, str):
+        return value
+    return _SURROGATES.sub("\ufffd", value).replace("\0", "\u2400")
+
+
+Words = Annotated[str, BeforeValidator(harmless)]
+# Keys are refused where words are mended: two different keys must never become one.
+_KEY = r"^[^\x00-\x1f\x7f]*$"
+Key = Annotated[str, StringConstraints(min_length=1, max_length=512, pattern=_KEY)]
+KeyOrNone = Annotated[str, StringConstraints(max_length=512, pattern=_KEY)]
+Limit = Annotated[int, Field(ge=1, le=500)]
+
+
+class Body(BaseModel):
+    """Strict: no coercion, no unknown field."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True, hide_input_in_errors=True)
+
+
+class Query(BaseModel):
+    """The part behind the question mark: text that is read as the field's type."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True, hide_input_in_errors=True)
+
+
+class NoBody(Body):
+    """Nothing at all, or an empty object."""
+
+
+class NoQuery(Query):
+    """No parameters."""
+
+
+class MessageBody(Body):
+    """A message as a bridge hands it in; unique per (bridge instance, chat, external_id)."""
+
+    chat: Key
+    external_id: Key
+    thread: KeyOrNone = ""
+    sender: KeyOrNone = ""
+    text: Words = ""
+    attachments: list[Key] = Field(default=[], max_length=64)
+    reply_to: KeyOrNone = ""
+    edit_of: KeyOrNone = ""
+    deleted: bool = False
+    sent_at: Annotated[AwareDatetime | None, Field(strict=False)] = None
+
+
+class ReceiptBody(Body):
+    """What became of a delivery. `external_ids` are the chat app's ids of the parts that went out."""
+
+    outcome: Annotated[ReceiptOutcome, Field(strict=False)]
+    external_ids: list[Key] = Field(default=[], max_length=1000)
+    problem: Words = ""
+
+
+class AnswerBody(Body):
+    """The answer to a permission question: the key of a choice, or text where the question takes it."""
+
+    choice: KeyOrNone = ""
+    text: Words = ""
+
+
+class PreviewBody(Body):
+    """A message that is not sent."""
+
+    text: Words
+    channel: KeyOrNone = ""
+
+
+class SearchBody(Body):
+    """Words to look for in the messages of a channel; without one, the caller's own private channel."""
+
+    query: Words
+    channel: KeyOrNone = ""
+    limit: Limit = 20
+
+
+class PersonBody(Body):
+    """A new person. An empty `os_user` is the daemon's own."""
+
+    name: Key
+    os_user: KeyOrNone = ""
+
+
+class PersonChange(Body):
+    """What shall change; a field that is left out stays."""
+
+    name: Key | None = None
+    os_user: KeyOrNone | None = None
+    email: KeyOrNone | None = None
+    zone: KeyOrNone | None = None
+    permissions: KeyOrNone | None = None
+    legacy_chat_id: KeyOrNone | None = None
+
+
+class LinkBody(Body):
+    """An account in a chat app that belongs to a person, as verified by the operator."""
+
+    bridge: Key
+    account: Key
+
+
+class UseBody(Body):
+    """What shall be used from now on; an empty field says nothing, "-" takes a choice back."""
+
+    channel: KeyOrNone = ""
+    backend: KeyOrNone = ""
+    model: KeyOrNone = ""
+    effort: KeyOrNone = ""
+    workspace: KeyOrNone = ""
+    agent: KeyOrNone = ""
+    wait: bool = False
+
+
+class AttachmentQuery(Query):
+    """What the sender called the file."""
+
+    name: Annotated[str, Field(max_length=1024)] = ""
+
+
+class DeliveriesQuery(Query):
+    """`after`: the number of the last delivery that was received. `idempotent`: repeating a send does no harm."""
+
+    after: Annotated[int, Field(ge=0, lt=2**63)] | None = None
+    idempotent: bool = False
+
+
+class TurnsQuery(Query):
+    """The newest turns, of one channel or of all that the caller may see."""
+
+    channel: KeyOrNone = ""
+    limit: Limit = 50
+
+
+class MessagesQuery(Query):
+    """The newest messages before the one with this number, oldest first."""
+
+    before: Annotated[int, Field(ge=1, lt=2**63)] | None = None
+    limit: Limit = 50
+
+
+class ContextQuery(Query):
+    """`why` adds what became of every considered item."""
+
+    why: bool = False
+
+
+class DiffQuery(Query):
+    """Two turns."""
+
+    a: Key
+    b: Key
+
+
+def checked(shape: type[_Shape], data: Any, where: str = "body") -> _Shape:
+    """`data` as `shape`. Raises `BadInputError` that names the first wrong field, its rule and the nearest name."""
+    try:
+        return shape.model_validate(data)
+    except ValidationError as error:
+        found = error.errors(include_url=False, include_context=False, include_input=False)
+        # A mistyped name shows as one field too many and one missing: the first says more.
+        first = next((one for one in found if one["type"] == "extra_forbidden"), found[0])
+        raise _bad(shape, first["loc"], first["type"], first["msg"], where) from None
+
+
+def _bad(shape: type[BaseModel], loc: tuple[int | str, ...], kind: str, message: str, where: str) -> BadInputError:
+    path = str(harmless(".".join(str(part) for part in loc)))[:100] or where
+    last = str(loc[-1]) if loc else ""
+    match kind:
+        case "extra_forbidden" if last.replace("-", "_").lower() in IDENTITY:
+            remedy = "Leave it out; an operator names another person in the header 'kai-as'."
+            return BadInputError(
+                path, "who speaks follows from the socket's peer and is never taken from a body", remedy
+            )
+        case "extra_forbidden":
+            hint = did_you_mean(last[:100], shape.model_fields)
+            return BadInputError(path, "there is no such field", f"{hint[:1].upper()}{hint[1:]}")
+        case "missing":
+            return BadInputError(path, "is missing")
+        case "string_unicode":
+            return BadInputError(path, "holds half a surrogate pair, which is no text")
+        case "string_pattern_mismatch":
+            return BadInputError(path, "may hold no control character")
+        case _:
+            return BadInputError(path, f"{message[:1].lower()}{message[1:]}")

@@ -1,0 +1,117 @@
+"""Who calls: the peer's uid, as the kernel tells it, becomes a `Caller`. Nothing else names anybody."""
+
+import os
+import pwd
+import time
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from anyio import to_thread
+
+from kai.model.errors import DeniedError, UnknownThingError
+from kai.model.people import Person
+from kai.turns.door import Caller
+
+_KEPT_S = 5.0  # how long a resolved caller is believed: a uid may get another owner
+
+
+class Directory(Protocol):
+    """The people kai knows."""
+
+    async def by_os_user(self, os_user: str) -> Person | None: ...
+    async def by_name(self, name: str) -> Person | None: ...
+
+
+@dataclass(slots=True)
+class Peer:
+    """The process that connected, as it was at that moment. `run` is found out once, at the first request."""
+
+    uid: int
+    gid: int
+    pid: int
+    run: str | None = None
+    is_known: bool = False
+
+
+async def run_of_peer(peer: Peer, run_of: Callable[[int], str | None]) -> str | None:
+    """The run that the peer belongs to, or None for a person's own process.
+
+    Raises `DeniedError` when the process that connected is gone: what it belonged to cannot be told any more, and an
+    agent could hand its connection on.
+    """
+    if not peer.is_known:
+        peer.run = await to_thread.run_sync(_look, peer.pid, run_of)
+        peer.is_known = True
+    return peer.run
+
+
+def _look(pid: int, run_of: Callable[[int], str | None]) -> str | None:
+    if pid == 0:  # from outside our own pid namespace, where no run of ours can be
+        return None
+    run = run_of(pid)
+    if run is None and not Path(f"/proc/{pid}").exists():
+        raise DeniedError("the process that connected is gone", "Connect from the process that asks.")
+    return run
+
+
+def _os_user(uid: int) -> str:
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return ""
+
+
+class Callers:
+    """Resolves peers. What it finds is kept for seconds, or until `forget`."""
+
+    def __init__(
+        self,
+        directory: Directory,
+        operators: Callable[[], Collection[str]],
+        *,
+        own_uid: int | None = None,
+        os_user: Callable[[int], str] = _os_user,
+    ) -> None:
+        self._directory = directory
+        self._operators = operators
+        self._own_uid = os.geteuid() if own_uid is None else own_uid
+        self._os_user = os_user
+        self._kept: dict[tuple[int, str], Caller] = {}
+        self._kept_until = 0.0
+
+    def forget(self) -> None:
+        """People, operators or links have changed: the next request of everybody is resolved anew."""
+        self._kept.clear()
+
+    async def resolve(self, peer: Peer, as_name: str) -> Caller:
+        """The caller that `peer` is, or for an operator the person `as_name`.
+
+        Raises `DeniedError` for a uid that is nobody here, or that asks to be somebody else.
+        """
+        now = time.monotonic()
+        if now > self._kept_until:
+            self._kept.clear()
+            self._kept_until = now + _KEPT_S
+        found = self._kept.get((peer.uid, as_name))
+        if found is None:
+            found = self._kept[(peer.uid, as_name)] = await self._find(peer.uid, as_name)
+        return found
+
+    async def _find(self, uid: int, as_name: str) -> Caller:
+        os_user = await to_thread.run_sync(self._os_user, uid)
+        is_operator = uid in (0, self._own_uid) or (bool(os_user) and os_user in self._operators())
+        person = await self._directory.by_os_user(os_user) if os_user else None
+        if as_name:
+            if not is_operator:
+                raise DeniedError("only an operator speaks for somebody else", "Leave the header 'kai-as' (--as) out.")
+            person = await self._directory.by_name(as_name)
+            if person is None:
+                raise UnknownThingError("person", as_name)
+        elif person is None and not is_operator:
+            who = repr(os_user) if os_user else f"with uid {uid}"
+            raise DeniedError(
+                f"the OS user {who} is no person of this kai", "An operator adds people with 'kai person add'."
+            )
+        return Caller(None if person is None else person.principal, "terminal", is_operator, os_user)

@@ -1,0 +1,155 @@
+"""One connection: uvicorn's HTTP parser, with the peer's credentials and with every limit that it lacks."""
+
+import asyncio
+import socket
+import struct
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import httptools
+from uvicorn.config import Config
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.server import ServerState
+
+from kai.api.answers import encoded_problem
+from kai.api.callers import Peer
+from kai.api.limits import ApiLimits
+from kai.api.problems import MalformedError, SlowRequestError
+from kai.log import log
+from kai.model.errors import KaiError
+
+_CREDENTIALS = struct.Struct("3i")
+
+
+class Gate:
+    """Counts the connections of one socket, in all and for each uid."""
+
+    def __init__(self, limits: ApiLimits) -> None:
+        self._most = limits.most_connections
+        self._most_of_one = limits.most_of_one_uid
+        self._of_uid: Counter[int] = Counter()
+
+    def enter(self, uid: int) -> bool:
+        """Whether one more may stay; if so it is counted until `leave`."""
+        is_free = self._of_uid.total() < self._most and self._of_uid[uid] < self._most_of_one
+        if is_free:
+            self._of_uid[uid] += 1
+        return is_free
+
+    def leave(self, uid: int) -> None:
+        self._of_uid[uid] -= 1
+        if not self._of_uid[uid]:
+            del self._of_uid[uid]
+
+
+class CrowdedError(KaiError):
+    """There are too many connections; one more was not taken."""
+
+    @property
+    def hint(self) -> str:
+        return "Close those that are not needed, and try again in a moment."
+
+
+class PeerConnection(HttpToolsProtocol):
+    """Adds ``kai.peer`` to the scope of each request. A peer that is slow, endless or stuck is cut off."""
+
+    def __init__(self, config: Config, state: ServerState, *, gate: Gate, limits: ApiLimits) -> None:
+        super().__init__(config, state, {})
+        self._gate = gate
+        self._limits = limits
+        self._peer: Peer | None = None
+        self._head_timer: asyncio.TimerHandle | None = None
+        self._stuck_timer: asyncio.TimerHandle | None = None
+        self._loose_bytes = 0  # received since the last byte of a body or the last end of a request
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        self.transport = transport
+        peer = _peer(transport.get_extra_info("socket"))
+        if not self._gate.enter(peer.uid):
+            log.warning("api.crowded", uid=peer.uid)
+            self._say(CrowdedError())
+            return
+        self._peer = peer
+        super().connection_made(transport)
+        transport.set_write_buffer_limits(high=0)  # "paused" then means: something is still unsent
+        self._await_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._end_timer("_head_timer")
+        self._end_timer("_stuck_timer")
+        if self._peer is not None:
+            self._gate.leave(self._peer.uid)
+            super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        if self._head_timer is None and (self.cycle is None or self.cycle.response_complete):
+            self._await_head()
+        self._loose_bytes += len(data)
+        super().data_received(data)
+        if self._loose_bytes > self._limits.head_bytes:
+            self._say(MalformedError(f"its headers are longer than {self._limits.head_bytes:,} bytes"))
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self.scope["kai.peer"] = self._peer  # type: ignore[typeddict-unknown-key]
+        if self._head_timer is None:
+            self._await_head()
+
+    def on_headers_complete(self) -> None:
+        self._end_timer("_head_timer")
+        if len(self.pipeline) >= self._limits.pipelined:
+            raise httptools.HttpParserError("too many requests ahead of their answers")
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        self._loose_bytes = 0
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        self._loose_bytes = 0
+        super().on_message_complete()
+
+    def send_400_response(self, msg: str) -> None:
+        self._say(MalformedError("it is no HTTP/1.1"))
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._stuck_timer = self.loop.call_later(self._limits.stuck_s, self._cut)
+
+    def resume_writing(self) -> None:
+        self._end_timer("_stuck_timer")
+        super().resume_writing()
+
+    def _await_head(self) -> None:
+        self._head_timer = self.loop.call_later(self._limits.head_s, self._too_slow)
+
+    def _too_slow(self) -> None:
+        self._say(SlowRequestError(self._limits.head_s))
+
+    def _cut(self) -> None:
+        log.warning("api.stuck", uid=None if self._peer is None else self._peer.uid)
+        self.transport.abort()
+
+    def _end_timer(self, name: str) -> None:
+        timer: asyncio.TimerHandle | None = getattr(self, name)
+        if timer is not None:
+            timer.cancel()
+            setattr(self, name, None)
+
+    def _say(self, error: KaiError) -> None:
+        if not self.transport.is_closing():
+            if self.cycle is None or self.cycle.response_complete:  # else it would stand inside another answer
+                self.transport.write(encoded_problem(error))
+            self.transport.close()
+
+
+def _peer(sock: Any) -> Peer:
+    pid, uid, gid = _CREDENTIALS.unpack(sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size))
+    return Peer(uid, gid, pid)
+
+
+def connections(config: Config, state: ServerState, limits: ApiLimits) -> Callable[[], asyncio.Protocol]:
+    """A factory of connections that share one gate."""
+    gate = Gate(limits)
+    return lambda: PeerConnection(config, state, gate=gate, limits=limits)

@@ -1,0 +1,139 @@
+"""Errors as problem documents (RFC 9457): the one place where an error becomes a status."""
+
+import re
+from dataclasses import dataclass
+
+from kai.model import errors
+from kai.settings.problems import ConfigError
+
+
+@dataclass
+class MalformedError(errors.KaiError):
+    """What was sent is no well-formed request. `field` is the nearest name that is known, or empty."""
+
+    problem: str
+    field: str = ""
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.field}: {self.problem}." if self.field else f"The request is malformed: {self.problem}."
+
+
+@dataclass
+class TooLargeError(errors.KaiError):
+    """More bytes than this route takes."""
+
+    what: str
+    limit_bytes: int
+
+    @property
+    def sentence(self) -> str:
+        return f"The {self.what} is larger than the {self.limit_bytes:,} bytes allowed."
+
+    @property
+    def hint(self) -> str:
+        return "Send less, or let the operator raise " + (
+            "attachments.max_bytes." if self.what == "file" else "api.max_body_bytes."
+        )
+
+
+@dataclass
+class MediaTypeError(errors.KaiError):
+    """A body of another type than the route takes."""
+
+    got: str
+    wanted: str
+
+    @property
+    def sentence(self) -> str:
+        return f"The body's content-type is {self.got!r}, not {self.wanted!r}."
+
+
+@dataclass
+class SlowRequestError(errors.KaiError):
+    """A body that did not arrive in time."""
+
+    limit_s: float
+
+    @property
+    def sentence(self) -> str:
+        return f"The body did not arrive within {self.limit_s:g} seconds."
+
+
+@dataclass
+class NoRouteError(errors.KaiError):
+    """A path that leads nowhere on this socket, or a method (`allowed` names the right ones) that it does not take."""
+
+    method: str
+    path: str
+    allowed: tuple[str, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        return f"There is no {self.method} {self.path} here."
+
+    @property
+    def hint(self) -> str:
+        if self.allowed:
+            return f"Use {' or '.join(self.allowed)}."
+        return "GET /v1/openapi.json lists every route of the people's socket."
+
+
+@dataclass
+class FaultError(errors.KaiError):
+    """A fault of kai itself; the log has the details under `fault`."""
+
+    fault: str
+
+    @property
+    def sentence(self) -> str:
+        return "kai made a mistake of its own; nothing more is known to you or to it here."
+
+    @property
+    def hint(self) -> str:
+        return f"The daemon's log has the details under {self.fault}."
+
+
+# The first class that fits counts: subclasses stand before their bases.
+STATUSES: tuple[tuple[type[errors.KaiError], int, str], ...] = (
+    (MalformedError, 400, "Malformed request"),
+    (errors.DeniedError, 403, "Not allowed"),
+    (errors.UnknownThingError, 404, "Not found"),
+    (NoRouteError, 404, "No such route"),
+    (SlowRequestError, 408, "Too slow"),
+    (errors.WrongMoveError, 409, "Not possible in this state"),
+    (errors.BusyError, 409, "A turn is running"),
+    (TooLargeError, 413, "Too large"),
+    (MediaTypeError, 415, "Wrong content-type"),
+    (errors.BadInputError, 422, "Bad input"),
+    (errors.ContextBudgetError, 422, "Does not fit"),
+    (ConfigError, 422, "Bad configuration"),
+    (errors.QueueFullError, 429, "Too many waiting messages"),
+    (errors.LaunchError, 502, "The agent CLI could not be started"),
+    (errors.SessionBrokenError, 502, "The agent CLI is gone"),
+    (errors.StoreError, 503, "The database cannot be used"),
+    (FaultError, 500, "Internal fault"),
+    (errors.KaiError, 500, "Failed"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemDocument:
+    """The body of every answer that is no success. `field` is a dotted path into what was sent, or empty."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    hint: str
+    field: str
+
+
+def document(error: errors.KaiError) -> ProblemDocument:
+    """The problem document of an error: what happened, where, and what to do."""
+    status, title = next((status, title) for kind, status, title in STATUSES if isinstance(error, kind))
+    if isinstance(error, NoRouteError) and error.allowed:
+        status = 405
+    name = re.sub(r"(?<!^)(?=[A-Z])", "-", type(error).__name__.removesuffix("Error")).lower()
+    field = getattr(error, "field", "")
+    return ProblemDocument(f"urn:kai:problem:{name}", title, status, error.sentence, error.hint, field)

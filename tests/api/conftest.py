@@ -1,0 +1,108 @@
+"""A whole door on real sockets, with a fake house behind it."""
+
+import os
+import tempfile
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import anyio
+import httpx
+import pytest
+
+from kai.api.attachments import AttachmentFolder
+from kai.api.callers import Callers
+from kai.api.endpoint import Parts
+from kai.api.limits import ApiLimits
+from kai.api.server import AGENTS, PEOPLE, serve
+from tests.api.fake_door import ANNA, BEN, FakeDirectory, FakeDoor
+
+MAX_BODY = 64 * 1024
+MAX_FILE = 3 * 1024 * 1024
+
+
+@dataclass
+class House:
+    """What a test may turn: who is who, which pid belongs to which run, every limit."""
+
+    folder: Path
+    door: FakeDoor = field(default_factory=FakeDoor)
+    directory: FakeDirectory = field(default_factory=lambda: FakeDirectory(ANNA, BEN))
+    operators: tuple[str, ...] = ()
+    own_uid: int = field(default_factory=os.geteuid)
+    os_user: Callable[[int], str] = lambda _uid: "anna"  # noqa: E731
+    run_of: Callable[[int], str | None] = lambda _pid: None  # noqa: E731
+    limits: ApiLimits = field(default_factory=ApiLimits)
+
+    @property
+    def people(self) -> Path:
+        return self.folder / "run" / PEOPLE
+
+    @property
+    def agents(self) -> Path:
+        return self.folder / "run" / AGENTS
+
+    @asynccontextmanager
+    async def serving(self) -> AsyncIterator[Parts]:
+        callers = Callers(self.directory, lambda: self.operators, own_uid=self.own_uid, os_user=self.os_user)
+        parts = Parts(
+            door=self.door,
+            callers=callers,
+            attachments=AttachmentFolder(self.folder / "state" / "attachments"),
+            run_of=lambda pid: self.run_of(pid),
+            max_body_bytes=lambda: MAX_BODY,
+            max_attachment_bytes=lambda: MAX_FILE,
+            limits=self.limits,
+            streams=set(),
+        )
+        async with serve(parts, self.folder / "run"):
+            yield parts
+
+    @asynccontextmanager
+    async def http(self, socket: Path | None = None, **how: Any) -> AsyncIterator[httpx.AsyncClient]:
+        transport = httpx.AsyncHTTPTransport(uds=str(socket or self.people))
+        async with httpx.AsyncClient(transport=transport, base_url="http://kai", timeout=10.0, **how) as client:
+            yield client
+
+    async def raw(self, data: bytes, *, socket: Path | None = None) -> bytes:
+        """Everything that comes back for these bytes until the peer closes."""
+        with anyio.fail_after(10):
+            async with await anyio.connect_unix(socket or self.people) as stream:
+                await stream.send(data)
+                got = b""
+                try:
+                    while True:
+                        got += await stream.receive()
+                except (anyio.EndOfStream, anyio.BrokenResourceError):
+                    return got
+
+
+@pytest.fixture
+def house() -> Iterator[House]:
+    """A house whose socket paths are short enough."""
+    with tempfile.TemporaryDirectory(prefix="kai-") as folder:
+        (Path(folder) / "run").mkdir(mode=0o700)
+        yield House(Path(folder))
+
+
+@pytest.fixture
+async def served(house: House, anyio_backend: str) -> AsyncIterator[House]:
+    """The same, with its door open."""
+    async with house.serving():
+        yield house
+
+
+@pytest.fixture
+async def http(served: House) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of its people's socket."""
+    async with served.http() as client:
+        yield client
+
+
+async def until(condition: Callable[[], bool], *, limit_s: float = 5.0) -> None:
+    """Wait for a condition, with a limit."""
+    with anyio.fail_after(limit_s):
+        while not condition():
+            await anyio.sleep(0.005)

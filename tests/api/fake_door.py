@@ -1,0 +1,189 @@
+"""A door without a house behind it: remembers what it was asked, and answers what a test put there."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import anyio
+
+from kai.model.errors import UnknownThingError
+from kai.model.ids import AskId, AttachmentRef, ChannelId, DeliveryId, MessageId, PrincipalId, TurnId
+from kai.model.messages import Accepted, AttachmentInfo, InboundMessage
+from kai.model.people import Person, Preference
+from kai.model.turns import Delivery, Progress, Receipt
+from kai.turns.door import Caller
+
+ANNA = Person(PrincipalId("p-anna"), "Anna", "anna")
+BEN = Person(PrincipalId("p-ben"), "Ben Ö", "ben")
+
+
+class FakeDirectory:
+    """The people of a test, by their two names."""
+
+    def __init__(self, *people: Person) -> None:
+        self.people = list(people)
+        self.asked = 0
+
+    async def by_os_user(self, os_user: str) -> Person | None:
+        self.asked += 1
+        return next((person for person in self.people if person.os_user == os_user), None)
+
+    async def by_name(self, name: str) -> Person | None:
+        return next((person for person in self.people if person.name == name), None)
+
+
+@dataclass
+class FakeDoor:
+    """`calls` holds (method, arguments); `fails` maps a method to the error it raises; `owed` feeds deliveries."""
+
+    calls: list[tuple[str, Any]] = field(default_factory=list)
+    fails: dict[str, Exception] = field(default_factory=dict)
+    owed: list[Delivery | Progress] = field(default_factory=list)
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    views: dict[str, Any] = field(default_factory=dict)
+    files: dict[str, AttachmentInfo] = field(default_factory=dict)
+    taken: dict[tuple[str, str], Accepted] = field(default_factory=dict)
+    callers: list[Caller] = field(default_factory=list)
+    released: int = 0  # items that deliveries has handed out
+    closed: int = 0  # streams whose source was closed
+    hold: anyio.Event | None = None  # a request waits for it
+
+    def _note(self, name: str, caller: Caller, *args: Any) -> Any:
+        self.callers.append(caller)
+        self.calls.append((name, args))
+        if name in self.fails:
+            raise self.fails[name]
+        return self.views.get(name, {"view": name})
+
+    async def receive(self, caller: Caller, inbound: InboundMessage) -> Accepted:
+        self._note("receive", caller, inbound)
+        if self.hold is not None:
+            await self.hold.wait()
+        key = (inbound.chat, inbound.external_id)
+        if key in self.taken:
+            first = self.taken[key]
+            return Accepted(first.message, first.turn, first.channel, duplicate=True)
+        number = len(self.taken)
+        self.taken[key] = Accepted(MessageId(f"m-{number}"), TurnId(f"t-{number}"), ChannelId("c-1"))
+        return self.taken[key]
+
+    async def stop(self, caller: Caller, turn: TurnId) -> dict[str, Any]:
+        return self._view("stop", caller, turn)
+
+    async def retry(self, caller: Caller, turn: TurnId) -> dict[str, Any]:
+        return self._view("retry", caller, turn)
+
+    async def answer(self, caller: Caller, ask: AskId, choice: str, text: str = "") -> dict[str, Any]:
+        return self._view("answer", caller, ask, choice, text)
+
+    async def turn(self, caller: Caller, turn: TurnId) -> dict[str, Any]:
+        return self._view("turn", caller, turn)
+
+    async def turns(self, caller: Caller, *, channel: ChannelId | None = None, limit: int = 50) -> list[dict[str, Any]]:
+        return self._views("turns", caller, channel, limit)
+
+    async def events(self, caller: Caller, turn: TurnId) -> AsyncIterator[dict[str, Any]]:
+        self._note("events", caller, turn)
+        for row in self.rows:
+            yield row
+
+    async def deliveries(
+        self, caller: Caller, *, after: int | None = None, idempotent: bool = False
+    ) -> AsyncIterator[Delivery | Progress]:
+        self._note("deliveries", caller, after, idempotent)
+        try:
+            for item in self.owed:
+                self.released += 1
+                yield item
+            if "deliveries_end" in self.fails:
+                raise self.fails["deliveries_end"]
+            await anyio.sleep_forever()
+        finally:
+            self.closed += 1
+
+    async def receipt(self, caller: Caller, delivery: DeliveryId, receipt: Receipt) -> None:
+        self._note("receipt", caller, delivery, receipt)
+
+    async def attach(self, caller: Caller, info: AttachmentInfo) -> None:
+        self._note("attach", caller, info)
+        self.files[info.ref] = info
+
+    async def attachment(self, caller: Caller, ref: str) -> AttachmentInfo:
+        self._note("attachment", caller, ref)
+        if ref not in self.files:
+            raise UnknownThingError("attachment", ref)
+        return self.files[AttachmentRef(ref)]
+
+    async def context(self, caller: Caller, turn: TurnId, *, why: bool = False) -> dict[str, Any]:
+        return self._view("context", caller, turn, why)
+
+    async def preview(self, caller: Caller, text: str, channel: ChannelId | None = None) -> dict[str, Any]:
+        return self._view("preview", caller, text, channel)
+
+    async def verify(self, caller: Caller, turn: TurnId) -> dict[str, Any]:
+        return self._view("verify", caller, turn)
+
+    async def diff(self, caller: Caller, a: TurnId, b: TurnId) -> dict[str, Any]:
+        return self._view("diff", caller, a, b)
+
+    async def channels(self, caller: Caller) -> list[dict[str, Any]]:
+        return self._views("channels", caller)
+
+    async def channel(self, caller: Caller, channel: ChannelId) -> dict[str, Any]:
+        return self._view("channel", caller, channel)
+
+    async def history(
+        self, caller: Caller, channel: ChannelId | None, *, before: int | None = None, limit: int = 50
+    ) -> list[dict[str, Any]]:
+        return self._views("history", caller, channel, before, limit)
+
+    async def search(
+        self, caller: Caller, channel: ChannelId | None, query: str, limit: int = 20
+    ) -> list[dict[str, Any]]:
+        return self._views("search", caller, channel, query, limit)
+
+    async def people(self, caller: Caller) -> list[dict[str, Any]]:
+        return self._views("people", caller)
+
+    async def person(self, caller: Caller, principal: PrincipalId) -> dict[str, Any]:
+        return self._view("person", caller, principal)
+
+    async def add_person(self, caller: Caller, name: str, os_user: str) -> dict[str, Any]:
+        return self._view("add_person", caller, name, os_user)
+
+    async def change_person(self, caller: Caller, principal: PrincipalId, fields: dict[str, str]) -> dict[str, Any]:
+        return self._view("change_person", caller, principal, fields)
+
+    async def remove_person(self, caller: Caller, principal: PrincipalId) -> dict[str, Any]:
+        return self._view("remove_person", caller, principal)
+
+    async def link(self, caller: Caller, principal: PrincipalId, bridge: str, account: str) -> dict[str, Any]:
+        return self._view("link", caller, principal, bridge, account)
+
+    async def use(
+        self, caller: Caller, channel: ChannelId | None, choice: Preference, *, wait: bool = False
+    ) -> dict[str, Any]:
+        return self._view("use", caller, channel, choice, wait)
+
+    async def backends(self, caller: Caller) -> list[dict[str, Any]]:
+        return self._views("backends", caller)
+
+    async def check_backend(self, caller: Caller, backend: str) -> dict[str, Any]:
+        return self._view("check_backend", caller, backend)
+
+    async def status(self, caller: Caller) -> dict[str, Any]:
+        return self._view("status", caller)
+
+    async def doctor(self, caller: Caller) -> list[dict[str, Any]]:
+        return self._views("doctor", caller)
+
+    async def reload(self, caller: Caller) -> dict[str, Any]:
+        return self._view("reload", caller)
+
+    def _view(self, name: str, caller: Caller, *args: Any) -> dict[str, Any]:
+        found: dict[str, Any] = self._note(name, caller, *args)
+        return found
+
+    def _views(self, name: str, caller: Caller, *args: Any) -> list[dict[str, Any]]:
+        found = self._note(name, caller, *args)
+        return found if isinstance(found, list) else [found]
