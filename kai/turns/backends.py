@@ -2,21 +2,21 @@
 
 from pathlib import Path
 
-import anyio
+from anyio import to_thread
 
-from kai.catalog.manifests import Installed, discover
+from kai.catalog.discover import Installed, discover
 from kai.model.backends import Manifest
+from kai.processes.environment import search_path
 from kai.turns.config import Config
 
 ALWAYS_THERE = "offline"
 
 
 class Backends:
-    """Answers of `discover`, by backend and home. The look itself runs `--version` of a program: it is done in a thread."""
+    """Answers of `discover`, by backend and home; the look starts a program, so it is done in a thread."""
 
-    def __init__(self, config: Config, path: str) -> None:
+    def __init__(self, config: Config) -> None:
         self._config = config
-        self._path = path
         self._known: dict[tuple[str, Path], Installed] = {}
 
     def forget(self) -> None:
@@ -27,11 +27,8 @@ class Backends:
         """Program, version and login state of `manifest` for whoever lives in `home`."""
         key = (manifest.id, home)
         if key not in self._known:
-            self._known[key] = await anyio.to_thread.run_sync(self._look, manifest, home)
+            self._known[key] = await to_thread.run_sync(_look, manifest, home)
         return self._known[key]
-
-    def _look(self, manifest: Manifest, home: Path) -> Installed:
-        return discover(manifest, path=self._path, home=home)
 
     async def automatic(self, home: Path) -> str:
         """The first backend, in the order of the manifests, that is installed and not known to be logged out."""
@@ -42,3 +39,7 @@ class Backends:
             if found.program and not found.problem and found.logged_in:
                 return manifest.id
         return ALWAYS_THERE
+
+
+def _look(manifest: Manifest, home: Path) -> Installed:
+    return discover(manifest, path=search_path(home), home=home)

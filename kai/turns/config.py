@@ -11,11 +11,10 @@ from kai.model.backends import Manifest
 from kai.model.context import AgentDefinition
 from kai.model.errors import UnknownThingError
 from kai.resources import folder
-from kai.settings import load
-from kai.settings.problems import ConfigError, nearest
-from kai.settings.values import Settings
+from kai.settings.load import load
+from kai.settings.problems import ConfigError, Problem, nearest
+from kai.settings.values import Settings, Workspace
 from kai.settings.where import Folders
-
 
 T = TypeVar("T")
 
@@ -31,7 +30,7 @@ class Loaded:
 
 def read(folders: Folders) -> Loaded:
     """Read and validate the whole configuration. Raises `ConfigError` with every problem of every file."""
-    problems = []
+    problems: list[Problem] = []
     try:
         settings = load(folders)
     except ConfigError as error:
@@ -75,6 +74,10 @@ class Config:
     def manifest(self, backend: str) -> Manifest:
         """Raises `UnknownThingError` with the nearest known name."""
         return _named("backend", backend, self._loaded.manifests)
+
+    def workspace(self, name: str) -> Workspace:
+        """Raises `UnknownThingError` with the nearest known name."""
+        return _named("workspace", name, {workspace.name: workspace for workspace in self.settings.workspaces})
 
     def agent(self, name: str) -> AgentDefinition:
         """Raises `UnknownThingError` with the nearest known name."""

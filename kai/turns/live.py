@@ -18,7 +18,13 @@ class Bell:
 
     def __init__(self) -> None:
         self.count = 0
+        self.owed = 1  # how often something new was owed; from the start something may be
         self._event = anyio.Event()
+
+    def owe(self) -> None:
+        """There is a delivery to claim."""
+        self.owed += 1
+        self.ring()
 
     def ring(self) -> None:
         self.count += 1
@@ -48,6 +54,11 @@ class LiveTurn:
         self.bell = Bell()
         self.rows: list[dict[str, Any]] = []
         self.ended = False
+
+    @property
+    def mark(self) -> int:
+        """Differs whenever the turn looks different."""
+        return len(self.rows)
 
     def add(self, kind: str, **fields: Any) -> None:
         self.rows.append({"type": kind, **fields})

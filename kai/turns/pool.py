@@ -9,7 +9,7 @@ from anyio.abc import TaskGroup, TaskStatus
 
 from kai.clock import Clock
 from kai.log import log
-from kai.model.ids import ChannelId
+from kai.model.ids import ChannelId, RunId
 from kai.model.turns import SessionRow
 from kai.protocols.session import Session
 from kai.turns.live import Bell
@@ -23,6 +23,7 @@ class Live:
     """A session and what it was started under. `owes_session_block`: the agent compacted its transcript."""
 
     row: SessionRow
+    run: RunId
     session: Session
     closing: anyio.Event = field(default_factory=anyio.Event)
     closed: anyio.Event = field(default_factory=anyio.Event)
@@ -54,7 +55,9 @@ class Pool:
     def every(self) -> list[Live]:
         return list(self._live.values())
 
-    async def open(self, row: SessionRow, opener: Opener, *, on_wait: Callable[[], Awaitable[None]]) -> Live:
+    async def open(
+        self, row: SessionRow, run: RunId, opener: Opener, *, on_wait: Callable[[], Awaitable[None]]
+    ) -> Live:
         """Start a session for `row.channel`, after the old one is gone and there is room.
 
         `on_wait` is called once when every place is taken by a busy session. Raises what `opener` raises.
@@ -63,15 +66,15 @@ class Pool:
         await self._make_room(on_wait)
         self._opening += 1
         try:
-            live: Live = await self._tasks.start(self._host, row, opener)
+            live: Live = await self._tasks.start(self._host, row, run, opener)
         finally:
             self._opening -= 1
             self._room.ring()
         return live
 
-    async def _host(self, row: SessionRow, opener: Opener, *, task_status: TaskStatus[Live]) -> None:
+    async def _host(self, row: SessionRow, run: RunId, opener: Opener, *, task_status: TaskStatus[Live]) -> None:
         async with opener() as session:
-            live = Live(row, session, used_at=self._clock.monotonic())
+            live = Live(row, run, session, used_at=self._clock.monotonic())
             self._live[row.channel] = live
             log.info("session.started", session=row.session, channel=row.channel, backend=row.backend)
             task_status.started(live)

@@ -1,0 +1,273 @@
+"""The daemon: the only place that knows every part. Nested `async with`, one task group."""
+
+import getpass
+import os
+import shutil
+import signal
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+import anyio
+from anyio import to_thread
+from anyio.abc import TaskGroup
+
+from kai import __version__, systemd
+from kai.api.attachments import AttachmentFolder
+from kai.api.callers import Callers
+from kai.api.endpoint import Parts as ApiParts
+from kai.api.limits import ApiLimits
+from kai.api.server import AGENTS, PEOPLE, serve
+from kai.clock import SystemClock
+from kai.log import log, set_up
+from kai.memory.retrieval import DisabledRetriever
+from kai.model.ids import PrincipalId, fresh
+from kai.model.people import Person
+from kai.people.folders import PersonFolders
+from kai.processes.direct import DirectLauncher
+from kai.settings.where import Folders, prepare
+from kai.store import people, sessions, turns
+from kai.store.binding import Connection
+from kai.store.database import Store, open_store
+from kai.turns.backends import Backends
+from kai.turns.config import Config, read
+from kai.turns.front_door import FrontDoor
+from kai.turns.lanes import Lanes
+from kai.turns.live import LiveTurns
+from kai.turns.parts import Parts
+from kai.turns.pool import Live, Pool
+from kai.turns.runner import Runner
+
+DRAIN_S = 20.0  # what runs at a stop may still come to its end
+CLOSE_S = 15.0  # for the sessions to end after that
+SWEEP_EVERY_S = 5.0
+DATABASE = "kai.db"
+
+
+@dataclass(frozen=True, slots=True)
+class Daemon:
+    """A daemon that answers on `socket`."""
+
+    socket: Path
+    door: FrontDoor
+    parts: Parts
+    runner: Runner
+    lanes: Lanes
+
+    @property
+    def is_idle(self) -> bool:
+        """Nothing runs and nobody listens."""
+        return not self.runner.every() and not self.door.listeners
+
+
+@asynccontextmanager
+async def daemon(folders: Folders) -> AsyncIterator[Daemon]:
+    """A whole daemon on `folders`, ready when entered, drained when left.
+
+    Raises `ConfigError`, `FolderError` or `StoreError` when it cannot start; then nothing was changed.
+    """
+    config = Config(folders, await to_thread.run_sync(read, folders))
+    await to_thread.run_sync(prepare, folders)
+    clock = SystemClock()
+    async with (
+        open_store(folders.state / DATABASE, clock=clock) as store,
+        anyio.create_task_group() as tasks,
+    ):
+        cut = await store.write(turns.recover, clock.now())
+        for turn in cut:
+            log.warning("turn.interrupted", turn=turn.turn, channel=turn.channel)
+        runs = folders.runtime / "runs"
+        await to_thread.run_sync(_clear, runs)
+        parts = _parts(folders, config, store, tasks, clock, runs)
+        await _people(parts)
+        runner = Runner(parts)
+        lanes = Lanes(tasks, lambda channel: store.read(turns.next_queued, channel), runner.run)
+        door = FrontDoor(parts, runner, lanes)
+        async with serve(_api_parts(parts, door, folders), folders.runtime):
+            for channel in await store.read(turns.queued_channels):
+                lanes.wake(channel)
+            tasks.start_soon(_sweep, parts)
+            log.info("daemon.ready", version=__version__, pid=os.getpid(), state=str(folders.state))
+            try:
+                yield Daemon(folders.runtime / PEOPLE, door, parts, runner, lanes)
+            finally:
+                with anyio.CancelScope(shield=True):
+                    await _end(parts, runner, lanes)
+        tasks.cancel_scope.cancel()
+    log.info("daemon.ended", pid=os.getpid())
+
+
+def _parts(folders: Folders, config: Config, store: Store, tasks: TaskGroup, clock: SystemClock, runs: Path) -> Parts:
+    async def session_ended(live: Live) -> None:
+        await store.write_soft(_session_ended, live, clock.now())
+
+    limits = config.settings.sessions
+    return Parts(
+        store=store,
+        clock=clock,
+        config=config,
+        backends=Backends(config),
+        folders=PersonFolders(folders.state),
+        retriever=DisabledRetriever(),
+        launcher=DirectLauncher(),
+        pool=Pool(tasks, clock, on_end=session_ended, max_live=limits.max_live, idle_s=limits.idle_s),
+        live=LiveTurns(),
+        runs=runs,
+        socket=folders.runtime / AGENTS,
+    )
+
+
+def _api_parts(parts: Parts, door: FrontDoor, folders: Folders) -> ApiParts:
+    return ApiParts(
+        door=door,
+        callers=Callers(_Directory(parts.store), lambda: parts.config.settings.operators),
+        attachments=AttachmentFolder(folders.state / "attachments"),
+        run_of=lambda pid: None,  # with the direct launcher an agent is its person: one trust domain, as doctor says
+        max_body_bytes=lambda: parts.config.settings.api.max_body_bytes,
+        max_attachment_bytes=lambda: parts.config.settings.attachments.max_bytes,
+        limits=ApiLimits(),
+        streams=set(),
+    )
+
+
+class _Directory:
+    """The people as the door looks them up."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def by_os_user(self, os_user: str) -> Person | None:
+        return await self._store.read(people.by_os_user, os_user)
+
+    async def by_name(self, name: str) -> Person | None:
+        return await self._store.read(people.by_name, name)
+
+
+def _session_ended(db: Connection, live: Live, now: datetime) -> None:
+    sessions.end(db, live.row.session, "ended")
+    sessions.run_ended(db, live.run, now, reason=live.why_closed)
+
+
+def _clear(runs: Path) -> None:
+    """Wire files of a former daemon: its runs ended with it."""
+    shutil.rmtree(runs, ignore_errors=True)
+    runs.mkdir(mode=0o700, parents=True)
+
+
+async def _people(parts: Parts) -> None:
+    """Everybody whom ``people.yaml`` names, and the daemon's own user as the first person of a new installation."""
+    everybody = await parts.store.write(_declare, parts)
+    for person in everybody:
+        await to_thread.run_sync(parts.folders.seed, person.principal)
+
+
+def _declare(db: Connection, parts: Parts) -> tuple[Person, ...]:
+    own, now = getpass.getuser(), parts.clock.now()
+    for entry in parts.config.settings.persons:
+        fields = {
+            "os_user": entry.os_user or own,
+            "email": entry.email,
+            "zone": entry.zone,
+            "legacy_chat_id": entry.legacy_chat_id,
+        }
+        known = people.by_name(db, entry.name)
+        if known is None:
+            people.add(db, Person(PrincipalId(fresh("p")), entry.name, **fields), now)
+        else:
+            people.change(db, known.principal, **{name: value for name, value in fields.items() if value})
+        person = people.by_name(db, entry.name)
+        assert person is not None
+        for bridge, accounts in entry.accounts.items():
+            for account in accounts:
+                people.link(db, bridge, account, person.principal, now)
+    if not people.every(db):
+        people.add(db, Person(PrincipalId(fresh("p")), own, own), now)
+    return people.every(db)
+
+
+async def _sweep(parts: Parts) -> None:
+    """Close what has been idle for too long."""
+    while True:
+        await anyio.sleep(SWEEP_EVERY_S)
+        await parts.pool.close_idle()
+
+
+async def _end(parts: Parts, runner: Runner, lanes: Lanes) -> None:
+    """Begin nothing new, let what runs come to its end, cut the rest with its cause, end every session."""
+    lanes.open = False
+    with anyio.move_on_after(DRAIN_S):
+        for running in runner.every():
+            await running.ended.wait()
+    with anyio.move_on_after(CLOSE_S):
+        await runner.cut("kai was stopped while this was running.")
+    with anyio.move_on_after(CLOSE_S):
+        await parts.pool.close_all("kai was stopped")
+
+
+async def run(
+    folders: Folders,
+    *,
+    idle_exit_s: float = 0.0,
+    on_ready: Callable[[Daemon], Awaitable[None]] | None = None,
+) -> None:
+    """Serve until SIGTERM or SIGINT; a second one stops at once. SIGHUP reads the configuration again.
+
+    `idle_exit_s`: leave when nothing ran and nobody listened for so long; 0: stay.
+    """
+    with anyio.CancelScope() as everything:
+        async with daemon(folders) as serving:
+            set_up(serving.parts.config.settings.log.level)
+            systemd.notify("READY=1")
+            if on_ready is not None:
+                await on_ready(serving)
+            async with anyio.create_task_group() as tasks:
+                leave = anyio.Event()
+                tasks.start_soon(_signals, serving, leave, everything)
+                if idle_exit_s:
+                    tasks.start_soon(_leave_when_idle, serving, leave, idle_exit_s)
+                await leave.wait()
+                systemd.notify("STOPPING=1")
+                await _drain(serving)
+                tasks.cancel_scope.cancel()
+
+
+async def _drain(serving: Daemon) -> None:
+    """Wait for what runs, so that a second signal can still cut it short."""
+    serving.lanes.open = False
+    with anyio.move_on_after(DRAIN_S):
+        for running in serving.runner.every():
+            await running.ended.wait()
+
+
+async def _signals(serving: Daemon, leave: anyio.Event, everything: anyio.CancelScope) -> None:
+    with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
+        async for number in signals:
+            if number == signal.SIGHUP:
+                await serving.door.reload_all()
+            elif leave.is_set():
+                log.warning("daemon.cut", signal=int(number))
+                await serving.runner.cut("kai was stopped while this was running.")
+                everything.cancel()
+            else:
+                log.info("daemon.draining", signal=int(number), running=len(serving.runner.every()))
+                leave.set()
+
+
+async def _leave_when_idle(serving: Daemon, leave: anyio.Event, idle_exit_s: float) -> None:
+    clock = serving.parts.clock
+    busy_at = clock.monotonic()
+    while clock.monotonic() - busy_at < idle_exit_s:
+        await anyio.sleep(min(1.0, idle_exit_s / 4))
+        if not serving.is_idle:
+            busy_at = clock.monotonic()
+    log.info("daemon.idle", seconds=idle_exit_s)
+    leave.set()
+
+
+@asynccontextmanager
+async def private(folders: Folders) -> AsyncIterator[Path]:
+    """A daemon inside this process, for one command or one chat; gives the path of its socket."""
+    async with daemon(folders) as serving:
+        yield serving.socket

@@ -1,0 +1,190 @@
+"""The daemon looking at itself: status, findings with their mend, backends, reload, choices, the files of a person."""
+
+import getpass
+import os
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import anyio
+from anyio import to_thread
+
+from kai.model.errors import BusyError, KaiError
+from kai.model.ids import ChannelId, TurnId
+from kai.model.people import Person, Preference
+from kai.store import binding, people, status
+from kai.turns.commands import DEFAULT, Commands
+from kai.turns.door import Caller
+from kai.turns.parts import Parts
+from kai.turns.runner import Runner
+from kai.turns.views import View, channel_of, principal_of
+
+WAIT_S = 3600.0  # how long `use --wait` waits for the running turn
+SOUND_SQLITE = (3, 51, 3)  # older ones can lose pages when two connections write or checkpoint at the same instant
+
+
+class Checks:
+    """Answers about the whole daemon."""
+
+    def __init__(self, parts: Parts, runner: Runner) -> None:
+        self._parts = parts
+        self._runner = runner
+        self._started = time.monotonic()
+        self.own_user = getpass.getuser()
+
+    async def seed(self, person: Person) -> None:
+        """Make the folders and first files of a person; what is there stays as it is."""
+        await to_thread.run_sync(self._parts.folders.seed, person.principal)
+
+    async def status(self) -> View:
+        """What runs, what waits, what is owed."""
+        parts = self._parts
+        return {
+            "uptime_s": round(time.monotonic() - self._started, 1),
+            "pid": os.getpid(),
+            "launcher": parts.launcher.name,
+            "sessions": [
+                {
+                    "session": live.row.session,
+                    "channel": live.row.channel,
+                    "backend": live.row.backend,
+                    "busy": live.busy,
+                    "idle_s": 0.0 if live.busy else round(parts.clock.monotonic() - live.used_at, 1),
+                }
+                for live in parts.pool.every()
+            ],
+            "running": [{"turn": r.turn.turn, "state": r.live.state.value} for r in self._runner.every()],
+            "counts": await parts.store.read(status.counts),
+            "sqlite": f"{binding.binding_name} {'.'.join(map(str, binding.sqlite_version_info))}",
+            "config_problems": list(parts.config.problems),
+        }
+
+    async def doctor(self) -> list[View]:
+        """Findings: each a name, what is wrong, and the mend. Empty when nothing is."""
+        parts = self._parts
+        found = [
+            _finding("config", problem, "Correct the file, then 'kai reload'.") for problem in parts.config.problems
+        ]
+        if binding.sqlite_version_info < SOUND_SQLITE:
+            version = ".".join(map(str, binding.sqlite_version_info))
+            found.append(
+                _finding(
+                    "sqlite-old",
+                    f"SQLite {version} can lose pages when a second program writes at the same instant",
+                    "Install the package pysqlite3, and let nothing but kai open kai.db.",
+                )
+            )
+        everybody = await parts.store.read(people.every)
+        if not everybody:
+            found.append(_finding("no-person", "kai knows nobody", "'kai person add NAME'."))
+        found += self._shared_users(everybody)
+        for person in everybody:
+            found += await self._person(person)
+        return found
+
+    def _shared_users(self, everybody: tuple[Person, ...]) -> list[View]:
+        users = [person.os_user for person in everybody]
+        return [
+            _finding(
+                "one-trust-domain",
+                f"{person.name}'s agents run as {person.os_user}, as others do: they can read each other's files",
+                "Give every person an OS user of their own (needs the spawner, which is not built yet).",
+            )
+            for person in everybody
+            if users.count(person.os_user) > 1
+        ]
+
+    async def _person(self, person: Person) -> list[View]:
+        parts = self._parts
+        home = parts.folders.homes / person.principal
+        found = []
+        if not await anyio.Path(home).is_dir():
+            found.append(
+                _finding("home-missing", f"{person.name}'s home {home} is not there", "'kai person add' makes it.")
+            )
+        if person.os_user != self.own_user:
+            found.append(
+                _finding(
+                    "launcher",
+                    f"{person.name}'s agents should run as {person.os_user}, but run as {self.own_user}",
+                    "Set their OS user to the daemon's until the spawner is built.",
+                )
+            )
+        return found
+
+    async def backends(self) -> list[View]:
+        """Every backend: what it is, whether it is installed here, what it can."""
+        views = []
+        for manifest in self._parts.config.manifests.values():
+            found = await self._parts.backends.installed(manifest, Path.home())
+            views.append(
+                {
+                    "id": manifest.id,
+                    "title": manifest.title,
+                    "protocol": manifest.protocol.value,
+                    "program": found.program,
+                    "version": found.version,
+                    "logged_in": found.logged_in,
+                    "problem": found.problem,
+                    "can": asdict(manifest.can),
+                    "models": manifest.models,
+                    "install": manifest.install,
+                    "login": manifest.login.command,
+                    "tried": manifest.tried,
+                }
+            )
+        return views
+
+    async def backend(self, backend: str) -> View:
+        """A live handshake: start it, wait until it is ready, end it. `problem` is empty when all went well."""
+        manifest = self._parts.config.manifest(backend)
+        self._parts.backends.forget()
+        found = await self._parts.backends.installed(manifest, Path.home())
+        view: dict[str, Any] = {
+            "id": backend,
+            "installed": asdict(found),
+            "problem": found.problem,
+            "hint": "",
+            "ready": False,
+        }
+        if not found.problem:
+            try:
+                view |= await self._runner.opening.handshake(manifest, self.own_user)
+            except KaiError as error:
+                view |= {"problem": error.sentence, "hint": error.hint}
+        return view
+
+    async def use(
+        self, commands: Commands, caller: Caller, channel: ChannelId | None, choice: Preference, *, wait: bool
+    ) -> View:
+        """Keep a choice: for `channel`, else for the caller's own conversation. Waits for the running turn if asked."""
+        parts = self._parts
+        for backend in filter(None, [choice.backend]):
+            if backend != DEFAULT:
+                parts.config.manifest(backend)
+        principal = principal_of(caller)
+        where = await parts.store.write_soft(channel_of, caller, channel, parts.clock.now())
+        person = await parts.store.read(people.get, principal)
+        with anyio.fail_after(WAIT_S):
+            while True:
+                try:
+                    return {"channel": where, "sentence": await commands.prefer(person, where, choice)}
+                except BusyError as error:
+                    running = self._runner.get(TurnId(error.turn))
+                    if not wait or running is None:
+                        raise
+                    await running.ended.wait()
+
+    async def reload(self) -> View:
+        """Read the configuration again; what is wrong is told, and the last good one stays."""
+        loaded = await to_thread.run_sync(self._parts.config.reload)
+        self._parts.backends.forget()
+        if loaded:
+            settings = self._parts.config.settings
+            self._parts.pool.max_live, self._parts.pool.idle_s = settings.sessions.max_live, settings.sessions.idle_s
+        return {"loaded": loaded, "problems": list(self._parts.config.problems)}
+
+
+def _finding(name: str, problem: str, mend: str) -> View:
+    return {"name": name, "problem": problem, "mend": mend}

@@ -1,0 +1,166 @@
+"""The slash commands of kai, the same on every bridge. Each answers in a sentence."""
+
+from collections.abc import Awaitable, Callable
+
+from kai.model.backends import Manifest
+from kai.model.errors import BusyError
+from kai.model.ids import ChannelId, TurnId
+from kai.model.people import Address, Person, Preference
+from kai.model.states import TurnState
+from kai.model.turns import Turn
+from kai.store import choices, turns
+from kai.store.binding import Connection
+from kai.turns.control import Command, help_text
+from kai.turns.lanes import Lanes
+from kai.turns.parts import Parts
+from kai.turns.route import Route, decide, look
+from kai.turns.runner import Runner
+from kai.turns.stopping import Stopping
+
+Handler = Callable[[Person, Address, str], Awaitable[str]]
+DEFAULT = "-"  # what a person types to take a choice back
+
+
+class Commands:
+    """Does what a slash command says. Raises `KaiError` with a sentence for whatever cannot be done."""
+
+    def __init__(self, parts: Parts, runner: Runner, lanes: Lanes, stopping: Stopping) -> None:
+        self._parts = parts
+        self._runner = runner
+        self._lanes = lanes
+        self._stopping = stopping
+        self._handlers: dict[str, Handler] = {
+            "help": self._help,
+            "stop": self._stop,
+            "new": self._new,
+            "backend": self._backend,
+            "model": self._model,
+            "workspace": self._workspace,
+            "agent": self._agent,
+            "retry": self._retry,
+            "status": self._status,
+            "context": self._context,
+        }
+
+    async def do(self, person: Person, address: Address, command: Command) -> str:
+        """The reply to `command`."""
+        handler = self._handlers.get(command.name)
+        return await handler(person, address, command.argument) if handler else f"/{command.name} is not built yet."
+
+    async def _help(self, person: Person, address: Address, argument: str) -> str:
+        route = await self._route(person, address.channel)
+        return help_text([route.manifest.native_prefix + name for name in route.manifest.native_commands])
+
+    async def _stop(self, person: Person, address: Address, argument: str) -> str:
+        live = await self._parts.store.read(turns.live, address.channel)
+        if live is None:
+            return "Nothing is running here."
+        report = await self._stopping.stop(live.turn)
+        return report.sentence
+
+    async def _new(self, person: Person, address: Address, argument: str) -> str:
+        await self._refuse_while_running(address.channel)
+        await self._runner.retire(address.channel, "you asked for a new one")
+        return "The next message begins a fresh session. Your messages are kept, and the last of them go along."
+
+    async def _backend(self, person: Person, address: Address, argument: str) -> str:
+        if not argument:
+            route = await self._route(person, address.channel)
+            known = ", ".join(self._parts.config.manifests)
+            return f"You talk to {_name(route.manifest, route.model)}. Known: {known}."
+        backend, _, model = argument.partition(" ")
+        if backend == DEFAULT:
+            choice = Preference(backend=DEFAULT, model=DEFAULT, effort=DEFAULT)
+        else:
+            self._parts.config.manifest(backend)
+            choice = Preference(backend=backend, model=model.strip() or DEFAULT, effort=DEFAULT)
+        return await self.prefer(person, address.channel, choice)
+
+    async def _model(self, person: Person, address: Address, argument: str) -> str:
+        route = await self._route(person, address.channel)
+        if not argument:
+            known = ", ".join(route.manifest.models)
+            return f"The model is {route.model or 'the default'}." + (f" Known: {known}." if known else "")
+        return await self.prefer(person, address.channel, Preference(backend=route.manifest.id, model=argument))
+
+    async def _workspace(self, person: Person, address: Address, argument: str) -> str:
+        if not argument:
+            route = await self._route(person, address.channel)
+            known = ", ".join(workspace.name for workspace in self._parts.config.settings.workspaces)
+            return f"The agent works in {route.workspace}." + (f" Known: {known}." if known else "")
+        return await self.prefer(person, address.channel, Preference(workspace=argument))
+
+    async def _agent(self, person: Person, address: Address, argument: str) -> str:
+        if not argument:
+            route = await self._route(person, address.channel)
+            return f"The agent is {route.agent.name}. Known: {', '.join(self._parts.config.agents)}."
+        if argument != DEFAULT:
+            self._parts.config.agent(argument)
+        return await self.prefer(person, address.channel, Preference(agent=argument))
+
+    async def prefer(self, person: Person, channel: ChannelId, choice: Preference) -> str:
+        """Keep a choice for `channel` and say what holds from the next message on.
+
+        Raises `BusyError` while a turn runs, `UnknownThingError` for an unknown workspace; then nothing changes.
+        """
+        if choice.workspace and choice.workspace != DEFAULT:
+            self._parts.config.workspace(choice.workspace)
+
+        def keep(db: Connection) -> None:
+            _refuse_while_running(db, channel)
+            choices.prefer(db, "channel", channel, choice)
+
+        await self._parts.store.write(keep)
+        route = await self._route(person, channel)
+        return (
+            f"From the next message on: {_name(route.manifest, route.model)}, {route.agent.name}, in {route.workspace}."
+        )
+
+    async def _retry(self, person: Person, address: Address, argument: str) -> str:
+        turn = await self._parts.store.read(_last_unfinished, address.channel)
+        if turn is None:
+            return "The last turn here ended well: there is nothing to run again."
+        await self.retry(turn.turn)
+        return ""
+
+    async def retry(self, turn: TurnId) -> Turn:
+        """A new turn for the message of `turn`. Raises `WrongMoveError` while it has not ended."""
+        again = await self._parts.store.write(turns.retry, turn, self._parts.clock.now())
+        self._lanes.wake(again.channel)
+        return again
+
+    async def _status(self, person: Person, address: Address, argument: str) -> str:
+        waiting = await self._parts.store.read(turns.queued_count, address.channel)
+        live = await self._parts.store.read(turns.live, address.channel)
+        route = await self._route(person, address.channel)
+        now = f"Turn {live.turn} is {live.state.value}." if live else "Nothing is running here."
+        return f"{now} {waiting} waiting. Backend: {_name(route.manifest, route.model)}."
+
+    async def _context(self, person: Person, address: Address, argument: str) -> str:
+        last = await self._parts.store.read(turns.of_channel, address.channel, 1)
+        if not last:
+            return "No message was sent to an agent from here yet."
+        return f"'kai context show {last[0].turn}' prints what went before your last message."
+
+    async def _route(self, person: Person, channel: ChannelId) -> Route:
+        looked = await self._parts.store.read(look, person.principal, channel)
+        return await decide(looked, self._parts.config, self._parts.backends, self._parts.folders.homes)
+
+    async def _refuse_while_running(self, channel: ChannelId) -> None:
+        await self._parts.store.read(_refuse_while_running, channel)
+
+
+def _refuse_while_running(db: Connection, channel: ChannelId) -> None:
+    live = turns.live(db, channel)
+    if live is not None:
+        raise BusyError(channel, live.turn)
+
+
+def _last_unfinished(db: Connection, channel: ChannelId) -> Turn | None:
+    last = turns.of_channel(db, channel, 1)
+    bad = {TurnState.FAILED, TurnState.STOPPED, TurnState.INTERRUPTED}
+    return last[0] if last and last[0].state in bad else None
+
+
+def _name(manifest: Manifest, model: str) -> str:
+    return f"{manifest.title} ({model})" if model else manifest.title

@@ -1,0 +1,214 @@
+"""The door, open: rights first, then the part of kai that does it."""
+
+from collections.abc import AsyncIterator
+from dataclasses import asdict, replace
+
+from kai.model.errors import BadInputError, DeniedError, UnknownThingError
+from kai.model.ids import AskId, AttachmentRef, ChannelId, DeliveryId, PrincipalId, TurnId, fresh
+from kai.model.messages import Accepted, AttachmentInfo, InboundMessage
+from kai.model.people import Person, Preference
+from kai.model.turns import Delivery, Progress, Receipt, ReceiptOutcome
+from kai.store import attachments, deliveries, people, questions
+from kai.store.binding import Connection
+from kai.turns import views
+from kai.turns.checks import Checks
+from kai.turns.commands import Commands
+from kai.turns.door import Caller
+from kai.turns.evidence import Evidence
+from kai.turns.inbox import Inbox
+from kai.turns.lanes import Lanes
+from kai.turns.parts import Parts
+from kai.turns.runner import Runner
+from kai.turns.stopping import Stopping
+from kai.turns.streams import Streams
+from kai.turns.views import View, principal_of
+
+_CHANGEABLE = ("name", "os_user", "zone", "email", "permissions")
+_OWN = frozenset({"zone", "email"})  # what a person may change about themselves; the rest is the operator's
+
+
+class FrontDoor:
+    """Every method looks up what its caller may do, each time: a right that was taken away is gone at once."""
+
+    def __init__(self, parts: Parts, runner: Runner, lanes: Lanes) -> None:
+        self._parts = parts
+        self._runner = runner
+        self._lanes = lanes
+        self._stopping = Stopping(parts, runner)
+        self._commands = Commands(parts, runner, lanes, self._stopping)
+        self._inbox = Inbox(parts, runner, lanes, self._commands)
+        self._evidence = Evidence(parts)
+        self._streams = Streams(parts)
+        self._checks = Checks(parts, runner)
+
+    @property
+    def listeners(self) -> int:
+        """Open streams."""
+        return self._streams.listeners
+
+    async def reload_all(self) -> None:
+        """What SIGHUP asks for; the log tells how it went."""
+        await self._checks.reload()
+
+    # Messages and turns
+
+    async def receive(self, caller: Caller, inbound: InboundMessage) -> Accepted:
+        return await self._inbox.receive(replace(inbound, bridge=caller.bridge), principal_of(caller))
+
+    async def stop(self, caller: Caller, turn: TurnId) -> View:
+        await self._parts.store.read(views.own_turn, caller, turn)
+        stopped = await self._stopping.stop(turn)
+        return {**asdict(stopped), "sentence": stopped.sentence}
+
+    async def retry(self, caller: Caller, turn: TurnId) -> View:
+        await self._parts.store.read(views.own_turn, caller, turn)
+        return asdict(await self._commands.retry(turn))
+
+    async def answer(self, caller: Caller, ask: AskId, choice: str, text: str = "") -> View:
+        question = await self._parts.store.read(questions.get, ask)
+        await self._parts.store.read(views.allowed_turn, caller, question.turn)
+        running = self._runner.get(question.turn)
+        return asdict(await self._runner.asking.answer(question, principal_of(caller), choice, text, running))
+
+    async def turn(self, caller: Caller, turn: TurnId) -> View:
+        return await self._parts.store.read(views.turn_view, caller, turn)
+
+    async def turns(self, caller: Caller, *, channel: ChannelId | None = None, limit: int = 50) -> list[View]:
+        where = None if channel is None else await self._channel(caller, channel)
+        return await self._parts.store.read(views.turn_views, caller, where, limit)
+
+    async def events(self, caller: Caller, turn: TurnId) -> AsyncIterator[View]:
+        view = await self._parts.store.read(views.turn_view, caller, turn)
+        async for row in self._streams.events(view):
+            yield row
+
+    async def deliveries(
+        self, caller: Caller, *, after: int | None = None, idempotent: bool = False
+    ) -> AsyncIterator[Delivery | Progress]:
+        async for item in self._streams.deliveries(caller.bridge, after=after, idempotent=idempotent):
+            yield item
+
+    async def receipt(self, caller: Caller, delivery: DeliveryId, receipt: Receipt) -> None:
+        await self._parts.store.write(deliveries.receipt, delivery, caller.bridge, receipt, self._parts.clock.now())
+        if receipt.outcome is not ReceiptOutcome.SENT:
+            self._parts.live.bell(caller.bridge).owe()
+
+    # Files
+
+    async def attach(self, caller: Caller, info: AttachmentInfo) -> None:
+        await self._parts.store.write(attachments.add, info, principal_of(caller), self._parts.clock.now())
+
+    async def attachment(self, caller: Caller, ref: str) -> AttachmentInfo:
+        return await self._parts.store.read(attachments.get, AttachmentRef(ref))
+
+    # Context
+
+    async def context(self, caller: Caller, turn: TurnId, *, why: bool = False) -> View:
+        await self._parts.store.read(views.own_turn, caller, turn)
+        return await self._evidence.show(turn, why=why)
+
+    async def preview(self, caller: Caller, text: str, channel: ChannelId | None = None) -> View:
+        where = await self._channel(caller, channel)
+        return await self._evidence.preview(principal_of(caller), where, text)
+
+    async def verify(self, caller: Caller, turn: TurnId) -> View:
+        await self._parts.store.read(views.own_turn, caller, turn)
+        return await self._evidence.verify(turn)
+
+    async def diff(self, caller: Caller, a: TurnId, b: TurnId) -> View:
+        for turn in (a, b):
+            await self._parts.store.read(views.own_turn, caller, turn)
+        return await self._evidence.diff(a, b)
+
+    # Channels and history
+
+    async def channels(self, caller: Caller) -> list[View]:
+        return await self._parts.store.read(views.channel_views, caller)
+
+    async def channel(self, caller: Caller, channel: ChannelId) -> View:
+        return await self._parts.store.read(views.channel_view, caller, await self._channel(caller, channel))
+
+    async def history(
+        self, caller: Caller, channel: ChannelId | None, *, before: int | None = None, limit: int = 50
+    ) -> list[View]:
+        where = await self._channel(caller, channel)
+        return await self._parts.store.read(views.history, caller, where, before, limit)
+
+    async def search(self, caller: Caller, channel: ChannelId | None, query: str, limit: int = 20) -> list[View]:
+        where = await self._channel(caller, channel)
+        return await self._parts.store.read(views.found, caller, where, query, limit)
+
+    async def _channel(self, caller: Caller, channel: ChannelId | None) -> ChannelId:
+        return await self._parts.store.write_soft(views.channel_of, caller, channel, self._parts.clock.now())
+
+    # People
+
+    async def people(self, caller: Caller) -> list[View]:
+        if not caller.operator:
+            return [await self.person(caller, principal_of(caller))]
+        return [asdict(person) for person in await self._parts.store.read(people.every)]
+
+    async def person(self, caller: Caller, principal: PrincipalId) -> View:
+        return asdict(await self._parts.store.read(_person, caller, principal))
+
+    async def add_person(self, caller: Caller, name: str, os_user: str) -> View:
+        _operators_only(caller)
+        person = Person(PrincipalId(fresh("p")), name, os_user or self._checks.own_user)
+        await self._parts.store.write(people.add, person, self._parts.clock.now())
+        await self._checks.seed(person)
+        return asdict(person)
+
+    async def change_person(self, caller: Caller, principal: PrincipalId, fields: dict[str, str]) -> View:
+        person = await self._parts.store.read(_person, caller, principal)
+        for field in fields:
+            if field not in _CHANGEABLE:
+                raise BadInputError(field, "cannot be changed", f"These can: {', '.join(_CHANGEABLE)}.")
+            if field not in _OWN and not caller.operator:
+                raise DeniedError(f"only an operator may change {field}")
+        return asdict(await self._parts.store.write(lambda db: people.change(db, person.principal, **fields)))
+
+    async def remove_person(self, caller: Caller, principal: PrincipalId) -> View:
+        _operators_only(caller)
+        person = await self._parts.store.read(_person, caller, principal)
+        await self._parts.store.write(people.remove, person.principal, self._parts.clock.now())
+        return asdict(person)
+
+    async def link(self, caller: Caller, principal: PrincipalId, bridge: str, account: str) -> View:
+        _operators_only(caller)
+        person = await self._parts.store.read(_person, caller, principal)
+        await self._parts.store.write(people.link, bridge, account, person.principal, self._parts.clock.now())
+        return {"person": person.name, "bridge": bridge, "account": account}
+
+    # Choices, backends, the daemon itself
+
+    async def use(self, caller: Caller, channel: ChannelId | None, choice: Preference, *, wait: bool = False) -> View:
+        return await self._checks.use(self._commands, caller, channel, choice, wait=wait)
+
+    async def backends(self, caller: Caller) -> list[View]:
+        return await self._checks.backends()
+
+    async def check_backend(self, caller: Caller, backend: str) -> View:
+        return await self._checks.backend(backend)
+
+    async def status(self, caller: Caller) -> View:
+        return await self._checks.status()
+
+    async def doctor(self, caller: Caller) -> list[View]:
+        return await self._checks.doctor()
+
+    async def reload(self, caller: Caller) -> View:
+        _operators_only(caller)
+        return await self._checks.reload()
+
+
+def _operators_only(caller: Caller) -> None:
+    if not caller.operator:
+        raise DeniedError("this is for operators", "Ask whoever runs kai, or run it as the daemon's user.")
+
+
+def _person(db: Connection, caller: Caller, principal: PrincipalId) -> Person:
+    """A person by id or by name; nobody but an operator sees anyone but themselves."""
+    found = people.by_name(db, principal) or people.get(db, principal)
+    if not caller.operator and found.principal != caller.principal:
+        raise UnknownThingError("person", principal)
+    return found

@@ -1,0 +1,152 @@
+"""The way in: an ordinary message becomes a turn, a control message is done at once; both are committed first."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from kai.log import log
+from kai.model.errors import BadInputError, DeniedError, KaiError
+from kai.model.ids import PrincipalId
+from kai.model.messages import Accepted, Author, InboundMessage
+from kai.model.people import Address, Channel, ChannelKind, Person
+from kai.model.turns import DeliveryKind, NewDelivery, Question
+from kai.store import channels, deliveries, messages, people, questions, turns
+from kai.store.binding import Connection
+from kai.turns.commands import Commands
+from kai.turns.control import Command, Reply, recognise
+from kai.turns.lanes import Lanes
+from kai.turns.parts import Parts
+from kai.turns.runner import Runner
+
+MAX_TEXT_BYTES = 4 * 1024 * 1024
+MAIN_THREADS = frozenset({"", "main"})
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What the accept transaction came to; `control` is to be done now that it is committed."""
+
+    accepted: Accepted
+    address: Address
+    person: Person
+    control: Command | Reply | None = None
+    reply: str = ""
+
+
+class Inbox:
+    """Takes messages. Everything that must not be lost is committed before `receive` returns."""
+
+    def __init__(self, parts: Parts, runner: Runner, lanes: Lanes, commands: Commands) -> None:
+        self._parts = parts
+        self._runner = runner
+        self._lanes = lanes
+        self._commands = commands
+
+    async def receive(self, inbound: InboundMessage, principal: PrincipalId) -> Accepted:
+        """Accept a message of `principal` once: a repeat of its external id gives the same ids.
+
+        Raises `BadInputError`, `DeniedError`, `QueueFullError`; then nothing of it is kept.
+        """
+        _check(inbound)
+        taken = await self._parts.store.write(self._take, inbound, principal)
+        accepted = taken.accepted
+        if accepted.duplicate:
+            return accepted
+        if taken.control is None:
+            self._lanes.wake(accepted.channel)
+            log.info("message.accepted", message=accepted.message, turn=accepted.turn, channel=accepted.channel)
+            return accepted
+        reply = await self._do(taken)
+        return replace(accepted, reply=reply)
+
+    def _take(self, db: Connection, inbound: InboundMessage, principal: PrincipalId) -> Taken:
+        now = self._parts.clock.now()
+        person = people.get(db, principal)
+        known = messages.by_external(db, inbound.bridge, inbound.chat, inbound.external_id)
+        if known is not None and known.turn is None:  # a control message is done once, too
+            address = channels.bind(db, inbound.bridge, inbound.chat, inbound.thread, known.channel)
+            return Taken(Accepted(known.message, None, known.channel, duplicate=True), address, person)
+        address = place_of(db, inbound, person, now)
+        where = channels.get(db, address.channel)
+        if principal not in where.members:
+            raise DeniedError(f"{person.name} is not a member of {where.title!r}")
+        control = None
+        if not inbound.edit_of and not inbound.deleted:
+            control = recognise(inbound.text, _open_for(db, where, principal))
+        if control is None:
+            bound = self._parts.config.settings.queue.per_channel
+            accepted = messages.accept(db, inbound, address, principal, person.name, now, queue_bound=bound)
+            return Taken(accepted, address, person)
+        kept = messages.record(
+            db,
+            address.channel,
+            Author.PERSON,
+            inbound.text,
+            now,
+            principal=principal,
+            name=person.name,
+            inbound=inbound,
+        )
+        return Taken(Accepted(kept.message, None, address.channel), address, person, control)
+
+    async def _do(self, taken: Taken) -> str:
+        """Do a control message and owe its result to where it came from. An error is a result."""
+        try:
+            if isinstance(taken.control, Reply):
+                reply = await self._answer(taken, taken.control)
+            else:
+                assert taken.control is not None
+                reply = await self._commands.do(taken.person, taken.address, taken.control)
+        except KaiError as error:
+            reply = f"{error.sentence} {error.hint}".strip()
+        if reply:
+            owed = NewDelivery(taken.address.address, DeliveryKind.NOTICE, reply)
+            await self._parts.store.write(deliveries.owe, owed, self._parts.clock.now())
+            self._parts.live.bell(taken.address.bridge).owe()
+        return reply
+
+    async def _answer(self, taken: Taken, reply: Reply) -> str:
+        question = await self._parts.store.read(questions.get, reply.ask)
+        running = self._runner.get(question.turn)
+        await self._runner.asking.answer(question, taken.person.principal, reply.choice, reply.text, running)
+        return ""
+
+
+def _check(inbound: InboundMessage) -> None:
+    """What no message may be. What UTF-8 cannot carry was replaced at the door; the rest is kept as it came."""
+    if not inbound.external_id:
+        raise BadInputError(
+            "external_id", "is empty", "Give every message a key of its own, so that a repeat is known."
+        )
+    if inbound.deleted and not inbound.edit_of:
+        raise BadInputError("deleted", "says nothing without edit_of", "Name the message that was deleted.")
+    if not (inbound.text.strip() or inbound.attachments or inbound.deleted):
+        raise BadInputError("text", "is empty", "Write something, or attach a file.")
+    size = len(inbound.text.encode())
+    if size > MAX_TEXT_BYTES:
+        raise BadInputError("text", f"is {size:,} bytes, {MAX_TEXT_BYTES:,} are allowed", "Send it as a file instead.")
+
+
+def place_of(db: Connection, inbound: InboundMessage, person: Person, now: datetime) -> Address:
+    """The address of a message, bound to its channel; a new one is bound to the person's own conversation.
+
+    A thread other than "main" names a channel by its title; a title that this person has not used yet begins one.
+    """
+    known = channels.address(db, inbound.bridge, inbound.chat, inbound.thread)
+    if known is not None:
+        return known
+    if inbound.thread in MAIN_THREADS:
+        channel = channels.private_of(db, person.principal, now)
+    else:
+        channel = channels.by_title(db, person.principal, inbound.thread) or channels.create(
+            db, ChannelKind.PRIVATE, inbound.thread, person.principal, (person.principal,), now
+        )
+    return channels.bind(db, inbound.bridge, inbound.chat, inbound.thread, channel.channel)
+
+
+def _open_for(db: Connection, channel: Channel, principal: PrincipalId) -> list[Question]:
+    """Open questions here that this person may answer: those of their own turns."""
+    return [
+        question
+        for question in questions.open_in_channel(db, channel.channel)
+        if turns.get(db, question.turn).principal == principal
+    ]

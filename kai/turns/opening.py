@@ -1,0 +1,179 @@
+"""How a session begins: its epoch, its row, its process, and the driver that speaks to it."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+from anyio import to_thread
+
+from kai.context.epoch import epoch
+from kai.log import log
+from kai.model.backends import Manifest
+from kai.model.context import Media
+from kai.model.ids import RunId, SessionId, fresh
+from kai.model.messages import Message
+from kai.model.turns import SessionRow
+from kai.processes.plan import LaunchPlanned, plan
+from kai.protocols.driver import DriverSetup
+from kai.protocols.registry import driver_for
+from kai.protocols.session import Session, open_session
+from kai.store import sessions
+from kai.turns.facts import identity_mark, memory_mode
+from kai.turns.parts import Parts
+from kai.turns.pool import Opener
+from kai.turns.route import Route, home_of_login
+
+MEDIA_BYTES = 4 * 1024 * 1024  # of one picture that rides in the prompt; a larger one is named by its path
+
+
+class Opening:
+    """Makes what a session is started under and starts it."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+
+    async def epoch(self, route: Route) -> str:
+        """The hash of all that a session of this route is started under."""
+        manifest = route.manifest
+        installed = await self._parts.backends.installed(manifest, home_of_login(route.person))
+        return epoch(
+            backend=manifest.id,
+            version=installed.version,
+            program=installed.program or "",
+            launch=repr(manifest.launch),
+            model="" if manifest.can.set_model else route.model,
+            effort=route.effort,
+            permissions=route.permissions,
+            workspace=str(route.workspace),
+            os_user=route.person.os_user,
+            channel=route.channel.channel,
+            audience=sorted(route.channel.members),
+            agent=route.agent.revision,
+            identity=await to_thread.run_sync(identity_mark, self._parts, route),
+            memory=memory_mode(route).value,
+            tools=[],
+        )
+
+    async def row(self, route: Route, epoch: str, *, resume: bool) -> SessionRow:
+        """A new session's row; with the native id to take up again when one was left within the same epoch."""
+        now = self._parts.clock.now()
+        before = None
+        if resume and route.manifest.can.resume:
+            before = await self._parts.store.read(
+                sessions.latest,
+                route.channel.channel,
+                route.person.principal,
+                route.manifest.id,
+                epoch,
+                str(route.workspace),
+            )
+        return SessionRow(
+            session=SessionId(fresh("s")),
+            channel=route.channel.channel,
+            principal=route.person.principal,
+            backend=route.manifest.id,
+            epoch=epoch,
+            workspace=str(route.workspace),
+            native_id=before.native_id if before else "",
+            turns=0,
+            state="live",
+            created_at=now,
+            used_at=now,
+        )
+
+    def setup(self, route: Route) -> DriverSetup:
+        """What the driver of a session is told."""
+        return DriverSetup(
+            manifest=route.manifest,
+            cwd=str(route.workspace),
+            model=route.model,
+            effort=route.effort,
+            permissions=route.permissions,
+        )
+
+    def opener(self, route: Route, row: SessionRow, run: RunId) -> Opener:
+        """Starts the session of `row` when it is called and entered."""
+
+        @asynccontextmanager
+        async def open_it() -> AsyncIterator[Session]:
+            planned = await to_thread.run_sync(self._plan, route, row.native_id, run)
+            for note in planned.notes:
+                log.info("run.note", run=run, note=note)
+            limits = self._parts.config.settings.limits.over(route.manifest.limits)
+            async with open_session(
+                self._parts.launcher,
+                planned.spec,
+                driver_for(self.setup(route)),
+                limits,
+                clock=self._parts.clock,
+                wire_path=self._parts.runs / run / "wire",
+                resume=row.native_id,
+            ) as session:
+                yield session
+
+        return open_it
+
+    def _plan(self, route: Route, resume: str, run: RunId) -> LaunchPlanned:
+        return plan(
+            route.manifest,
+            run=run,
+            model=route.model,
+            effort=route.effort,
+            permissions=route.permissions,
+            resume=resume,
+            temporary=False,
+            workspace=route.workspace,
+            os_user=route.person.os_user,
+            home=home_of_login(route.person),
+            socket_path=self._parts.socket,
+        )
+
+    async def media(self, route: Route, message: Message) -> tuple[Media, ...]:
+        """Pictures that go along as blocks of their own, where the backend takes them."""
+        if not route.manifest.can.images:
+            return ()
+        pictures = [
+            one for one in message.attachments if one.media_type.startswith("image/") and one.size_bytes <= MEDIA_BYTES
+        ]
+        return tuple([Media(one.ref, one.media_type, await anyio.Path(one.path).read_bytes()) for one in pictures])
+
+    async def handshake(self, manifest: Manifest, os_user: str) -> dict[str, Any]:
+        """Start a backend in an empty folder, wait until it is ready, and end it. Raises `KaiError`."""
+        run = RunId(fresh("r"))
+        workspace = self._parts.runs / run
+        await anyio.Path(workspace).mkdir(mode=0o700)
+        setup = DriverSetup(manifest=manifest, cwd=str(workspace))
+        planned = await to_thread.run_sync(
+            lambda: plan(
+                manifest,
+                run=run,
+                model="",
+                effort="",
+                permissions="ask",
+                resume="",
+                temporary=False,
+                workspace=workspace,
+                os_user=os_user,
+                home=Path.home(),
+                socket_path=self._parts.socket,
+            )
+        )
+        started = self._parts.clock.monotonic()
+        async with open_session(
+            self._parts.launcher,
+            planned.spec,
+            driver_for(setup),
+            manifest.limits,
+            clock=self._parts.clock,
+            wire_path=self._parts.runs / run / "wire",
+        ) as session:
+            seconds = round(self._parts.clock.monotonic() - started, 3)
+            return {
+                "ready": True,
+                "seconds": seconds,
+                "told_version": session.ready.version,
+                "model": session.ready.model,
+                "notes": list(planned.notes),
+            }

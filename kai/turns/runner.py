@@ -1,0 +1,291 @@
+"""Runs one turn: decide its way, assemble its block, commit the snapshot, dispatch, fold the answer, finish."""
+
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+
+import anyio
+from anyio.abc import TaskGroup
+
+from kai.context.assemble import assemble
+from kai.log import log
+from kai.model.context import ContextBlock, HistoryFacts, Prompt
+from kai.model.errors import ContextBudgetError, FailureKind, KaiError, LaunchError, StoreError
+from kai.model.events import Ask, AskWithdrawn, BackendEvent, Limit, TextDelta, ToolCall, ToolResult
+from kai.model.ids import ChannelId, DispatchId, RunId, TurnId, fresh
+from kai.model.messages import Message
+from kai.model.states import DispatchState, TurnState
+from kai.model.turns import DeliveryKind, Dispatch, NewDelivery, Outcome, SessionRow, Turn
+from kai.store import channels, deliveries, sessions, turns
+from kai.store.binding import Connection
+from kai.turns import outbox
+from kai.turns.asking import Asking
+from kai.turns.facts import facts_for
+from kai.turns.live import Bell, LiveTurn
+from kai.turns.opening import Opening
+from kai.turns.parts import Parts
+from kai.turns.pool import Live
+from kai.turns.route import Looked, Route, decide, look_at_turn
+
+PARTIAL_EVERY_S = 1.0  # how much of a running answer a killed daemon may forget
+FINISH_TRIES = 600
+FINISH_RETRY_S = 1.0
+
+
+@dataclass(eq=False)
+class Running:
+    """A turn in the hands of the runner: what `stop` and `answer` need to reach it."""
+
+    turn: Turn
+    live: LiveTurn
+    scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
+    ended: anyio.Event = field(default_factory=anyio.Event)
+    route: Route | None = None
+    held: Live | None = None
+    dispatch: DispatchId | None = None
+    conversing: bool = False  # the prompt is (being) handed over: only the protocol can end the turn now
+    stop_asked: bool = False
+    cut: str = ""  # why kai itself ends the turn
+    saved_at: float = 0.0
+    tasks: TaskGroup | None = None
+
+
+class Runner:
+    """Owns the turns that run in this process."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self.opening = Opening(parts)
+        self.asking = Asking(parts)
+        self._running: dict[TurnId, Running] = {}
+
+    def get(self, turn: TurnId) -> Running | None:
+        return self._running.get(turn)
+
+    def every(self) -> list[Running]:
+        return list(self._running.values())
+
+    async def run(self, turn: Turn) -> None:
+        """Run `turn` to its end. Raises only when even the end cannot be stored."""
+        address = await self._parts.store.read(channels.address_of, turn.address)
+        running = Running(turn, self._parts.live.begin(turn.turn, address.bridge))
+        self._running[turn.turn] = running
+        started = self._parts.clock.monotonic()
+        try:
+            outcome = self._as_asked(running, await self._guarded(running))
+            await self._finish(running, outcome)
+        finally:
+            del self._running[turn.turn]
+            running.ended.set()
+        seconds = round(self._parts.clock.monotonic() - started, 3)
+        log.info("turn.finished", turn=turn.turn, state=outcome.state, failure=outcome.failure, seconds=seconds)
+
+    async def _guarded(self, running: Running) -> Outcome:
+        try:
+            with running.scope:
+                return await self._attempts(running)
+        except KaiError as error:
+            return _failed(error)
+        except Exception:  # noqa: BLE001 - the boundary of a turn: it fails, the daemon goes on
+            log.exception("turn.broke", turn=running.turn.turn)
+            return Outcome(TurnState.FAILED, failure=FailureKind.INTERNAL, reason="kai itself failed.")
+        return running.live.fold.outcome()  # the scope was cancelled: stopped or cut before anything was sent
+
+    async def _attempts(self, running: Running) -> Outcome:
+        parts = self._parts
+        looked, message = await parts.store.read(look_at_turn, running.turn)
+        route = await decide(looked, parts.config, parts.backends, parts.folders.homes)
+        running.route = route
+        outcome = await self._attempt(running, route, looked, message)
+        if outcome.failure is FailureKind.RESUME and not running.stop_asked:
+            # One try only: the same block goes to a fresh session, which has all of it from kai's own history.
+            log.warning("session.not_resumed", turn=running.turn.turn, backend=route.manifest.id)
+            await parts.pool.close(route.channel.channel, "its session could not be taken up again")
+            running.live.fold = type(running.live.fold)()
+            outcome = await self._attempt(running, route, looked, message, resume=False)
+        return outcome
+
+    async def _attempt(
+        self, running: Running, route: Route, looked: Looked, message: Message, *, resume: bool = True
+    ) -> Outcome:
+        parts, turn = self._parts, running.turn
+        epoch = await self.opening.epoch(route)
+        held = await self._same_session(route.channel.channel, epoch)
+        facts = await facts_for(parts, route, message, fresh=held is None or held.owes_session_block)
+        block = assemble(facts)
+        row = held.row if held else await self.opening.row(route, epoch, resume=resume)
+        run = held.run if held else RunId(fresh("r"))
+        now = parts.clock.now()
+        dispatch = Dispatch(
+            dispatch=DispatchId(fresh("d")),
+            turn=turn.turn,
+            attempt=turn.attempts + (1 if resume else 2),
+            state=DispatchState.PREPARED,
+            backend=route.manifest.id,
+            model=route.model,
+            session=row.session,
+            run=run,
+            epoch=epoch,
+            fresh=facts.fresh,
+            prepared_at=now,
+        )
+        await parts.store.write_soft(_prepare, row if held is None else None, running.dispatch, dispatch, block)
+        running.dispatch = dispatch.dispatch
+        self._become(running, TurnState.RUNNING)
+        if held is None:
+            held = await self._open(running, route, row, run, facts.history)
+        prompt = Prompt(dispatch.dispatch, block.text, await self.opening.media(route, message), bare=block.bare)
+        running.held = held
+        parts.pool.take(held)
+        try:
+            return await self._converse(running, held, prompt)
+        finally:
+            held.owes_session_block = running.live.fold.outcome().compacted
+            parts.pool.give_back(held)
+
+    async def _same_session(self, channel: ChannelId, epoch: str) -> Live | None:
+        held = self._parts.pool.get(channel)
+        if held is not None and held.row.epoch != epoch:
+            await self._parts.pool.close(channel, "its settings changed")
+            return None
+        return held
+
+    async def _open(self, running: Running, route: Route, row: SessionRow, run: RunId, history: HistoryFacts) -> Live:
+        async def tell_waiting() -> None:
+            text = "Every place for an agent is taken; this waits for one."
+            running.live.add("notice", text=text)
+            self._bell(running).ring()
+
+        why = self._parts.pool.ended.pop(route.channel.channel, "the first since kai was started")
+        held = await self._parts.pool.open(row, run, self.opening.opener(route, row, run), on_wait=tell_waiting)
+        notice = outbox.session_notice(
+            route.manifest.title, why=why, carried=len(history.messages), total=history.total
+        )
+        if notice:
+            owed = NewDelivery(running.turn.address, DeliveryKind.NOTICE, notice, turn=running.turn.turn)
+            await self._parts.store.write(deliveries.owe, owed, self._parts.clock.now())
+            running.live.add("notice", text=notice)
+            self._bell(running).owe()
+        return held
+
+    async def _converse(self, running: Running, held: Live, prompt: Prompt) -> Outcome:
+        async def on_sent(sha256: str) -> None:
+            await self._parts.store.write_soft(turns.mark_sent, prompt.dispatch, sha256, self._parts.clock.now())
+            running.conversing = True
+
+        async with anyio.create_task_group() as tasks:
+            running.tasks = tasks
+            async with aclosing(held.session.prompt(prompt, on_sent=on_sent)) as events:
+                async for event in events:
+                    running.live.fold.add(event)
+                    await self._show(running, event)
+            running.tasks = None
+            tasks.cancel_scope.cancel()
+        return running.live.fold.outcome()
+
+    async def _show(self, running: Running, event: BackendEvent) -> None:
+        live = running.live
+        if isinstance(event, TextDelta):
+            live.add("text", text=event.text)
+            await self._save_partial(running)
+        elif isinstance(event, ToolCall):
+            live.add("tool", id=event.tool_id, name=event.name, target=event.target, ok=None)
+        elif isinstance(event, ToolResult):
+            live.add("tool", id=event.tool_id, name="", target="", ok=event.ok, detail=event.detail)
+        elif isinstance(event, Limit):
+            live.add("notice", text=event.reason)
+        elif isinstance(event, Ask):
+            await self.asking.ask(running, event)
+        elif isinstance(event, AskWithdrawn):
+            await self.asking.withdraw(running, event)
+        self._bell(running).ring()
+
+    async def _save_partial(self, running: Running) -> None:
+        now = self._parts.clock.monotonic()
+        if now - running.saved_at >= PARTIAL_EVERY_S:
+            running.saved_at = now
+            fold = running.live.fold
+            await self._parts.store.write_soft(turns.save_partial, running.turn.turn, fold.text, fold.tool_lines())
+
+    def _as_asked(self, running: Running, outcome: Outcome) -> Outcome:
+        """A turn that was stopped ends as stopped, one that kai cut as interrupted, however its process took it."""
+        if outcome.state is TurnState.DONE or not (running.stop_asked or running.cut):
+            return outcome
+        state = TurnState.STOPPED if running.stop_asked else TurnState.INTERRUPTED
+        lost = outcome.session_lost or outcome.state is TurnState.FAILED
+        return replace(outcome, state=state, failure=None, reason=running.cut or "Stopped.", session_lost=lost)
+
+    async def _finish(self, running: Running, outcome: Outcome) -> None:
+        """Store the end; a store that refuses is asked again, so that an answer outlives a full disk."""
+        turn, route = running.turn, running.route
+        backend = route.manifest.id if route else ""
+        name = f"kai (via {backend})" if backend else "kai"
+        owed = outbox.deliveries(turn.turn, turn.address, outcome, backend=backend)
+        with anyio.CancelScope(shield=True):
+            for attempt in range(1, FINISH_TRIES + 1):
+                now = self._parts.clock.now()
+                try:
+                    await self._parts.store.write(turns.finish, turn.turn, running.dispatch, outcome, owed, name, now)
+                    break
+                except StoreError as error:
+                    log.error("turn.unstored", turn=turn.turn, attempt=attempt, problem=str(error))
+                    if attempt == FINISH_TRIES or running.cut:
+                        raise
+                    await anyio.sleep(FINISH_RETRY_S)
+            running.live.state = outcome.state
+            self._parts.live.end(
+                running.live,
+                state=outcome.state.value,
+                text=outcome.text,
+                reason=outbox.ending(outcome, turn=turn.turn, backend=backend) if outcome.reason else "",
+                failure=outcome.failure.value if outcome.failure else None,
+            )
+            self._bell(running).owe()
+            if outcome.session_lost and route is not None:
+                await self._parts.pool.close(route.channel.channel, "its last turn broke it")
+
+    def _become(self, running: Running, state: TurnState) -> None:
+        running.live.become(state)
+        self._bell(running).ring()
+
+    def _bell(self, running: Running) -> Bell:
+        return self._parts.live.bell(running.live.bridge)
+
+    async def cut(self, why: str) -> None:
+        """End every running turn because kai itself ends; each is owned up to with `why`."""
+        async with anyio.create_task_group() as cutting:
+            for running in self.every():
+                cutting.start_soon(self._cut, running, why)
+
+    async def _cut(self, running: Running, why: str) -> None:
+        running.cut = why
+        if running.conversing and running.held is not None:
+            await running.held.session.interrupt()
+        else:
+            running.scope.cancel()
+        await running.ended.wait()
+
+    async def retire(self, channel: ChannelId, why: str) -> None:
+        """End the channel's session and never resume it."""
+        await self._parts.store.write(sessions.retire_all, channel)
+        await self._parts.pool.close(channel, why)
+
+
+def _prepare(
+    db: Connection, new_session: SessionRow | None, before: DispatchId | None, dispatch: Dispatch, block: ContextBlock
+) -> None:
+    """All that must be known before the first byte: the session, the end of an attempt before, the snapshot."""
+    if new_session is not None:
+        sessions.open(db, new_session)
+    if before is not None:
+        turns.settle(db, before, dispatch.prepared_at)
+    turns.begin(db, dispatch.turn, dispatch, block, dispatch.prepared_at)
+
+
+def _failed(error: KaiError) -> Outcome:
+    kind = FailureKind.INTERNAL
+    if isinstance(error, ContextBudgetError):
+        kind = FailureKind.BUDGET
+    elif isinstance(error, LaunchError | SessionFailedError):
+        kind = error.kind
+    reason = f"{error.sentence} {error.hint}".strip()
+    return Outcome(TurnState.FAILED, failure=kind, reason=reason, detail=type(error).__name__)

@@ -1,0 +1,81 @@
+"""Stop: through the protocol where it can, within a bound, saying which step it took, keeping the session if it may."""
+
+from dataclasses import dataclass
+
+import anyio
+
+from kai.log import log
+from kai.model.ids import TurnId
+from kai.model.states import TurnState
+from kai.model.turns import Turn
+from kai.store import channels, turns
+from kai.store.binding import Connection
+from kai.turns.parts import Parts
+from kai.turns.runner import Runner
+
+FINISH_S = 10.0  # from the agent's end until the turn is stored as stopped
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """What a stop came to. `step` is "withdrawn", "not sent", "interrupt", "eof", "term", "kill" or "ended"."""
+
+    turn: TurnId
+    state: TurnState
+    step: str
+    seconds: float
+    session_kept: bool
+
+    @property
+    def sentence(self) -> str:
+        if self.step == "ended":
+            return "It had ended already."
+        kept = "the session is kept" if self.session_kept else "its session is gone"
+        return f"Stopped after {self.seconds:.1f} s ({self.step}); {kept}."
+
+
+class Stopping:
+    """Ends turns on request. A stop names its turn, so that it can never hit the next one."""
+
+    def __init__(self, parts: Parts, runner: Runner) -> None:
+        self._parts = parts
+        self._runner = runner
+
+    async def stop(self, turn: TurnId) -> Stopped:
+        """Stop `turn`, whatever state it is in, and return when it has ended."""
+        started = self._parts.clock.monotonic()
+        running = self._runner.get(turn)
+        if running is None:
+            return await self._withdraw(turn)
+        running.stop_asked = True
+        step, kept = "not sent", running.held is not None
+        if running.conversing and running.held is not None:
+            report = await running.held.session.interrupt()
+            step, kept = report.step, report.session_kept
+        else:
+            running.scope.cancel()
+        with anyio.move_on_after(FINISH_S):
+            await running.ended.wait()
+        stored = await self._parts.store.read(turns.get, turn)
+        seconds = round(self._parts.clock.monotonic() - started, 3)
+        log.info("turn.stopped", turn=turn, step=step, seconds=seconds, session_kept=kept)
+        if stored.state is TurnState.DONE:
+            return Stopped(turn, stored.state, "ended", seconds, session_kept=kept)
+        return Stopped(turn, stored.state, step, seconds, session_kept=kept)
+
+    async def _withdraw(self, turn: TurnId) -> Stopped:
+        stored, withdrawn = await self._parts.store.write(self._withdraw_queued, turn)
+        if withdrawn:
+            address = await self._parts.store.read(channels.address_of, stored.address)
+            live = self._parts.live.begin(turn, address.bridge)
+            self._parts.live.end(live, state=stored.state.value, text="", reason=stored.reason, failure=None)
+            self._parts.live.bell(address.bridge).owe()
+        return Stopped(turn, stored.state, "withdrawn" if withdrawn else "ended", 0.0, session_kept=True)
+
+    def _withdraw_queued(self, db: Connection, turn: TurnId) -> tuple[Turn, bool]:
+        stored = turns.get(db, turn)
+        if stored.state is not TurnState.QUEUED:
+            return stored, False
+        now = self._parts.clock.now()
+        turns.move(db, turn, TurnState.STOPPED, now, reason="Withdrawn before it began.")
+        return turns.get(db, turn), True

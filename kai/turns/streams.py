@@ -1,0 +1,89 @@
+"""What goes out live: deliveries and progress for a bridge, the events of one turn."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+from kai.model.ids import TurnId
+from kai.model.states import ENDED_TURNS, TurnState
+from kai.model.turns import Delivery, Progress
+from kai.store import channels, deliveries
+from kai.turns.live import LiveTurn
+from kai.turns.parts import Parts
+from kai.turns.views import View
+
+CLAIM_LIMIT = 50
+PROGRESS_EVERY_S = 0.1  # a progress row carries the whole text: so often, and no oftener
+LOOK_EVERY_S = 30.0  # a ring that was missed costs no more than this
+
+
+class Streams:
+    """Pull only: a bridge that does not read costs nothing but its claim."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self.listeners = 0  # while anybody listens, an idle daemon does not leave
+
+    async def deliveries(
+        self, bridge: str, *, after: int | None, idempotent: bool
+    ) -> AsyncIterator[Delivery | Progress]:
+        """What is owed to `bridge`, claimed as it goes out, with the progress of its turns in between. Endless."""
+        store, clock = self._parts.store, self._parts.clock
+        self.listeners += 1
+        try:
+            await store.write(deliveries.reclaim, bridge, after, idempotent, clock.now())
+            bell = self._parts.live.bell(bridge)
+            shown: dict[TurnId, int] = {}
+            shown_at, claimed = 0.0, 0
+            while True:
+                seen = bell.count
+                while claimed != bell.owed:  # a claim is a transaction: not one for every piece of progress
+                    claimed = bell.owed
+                    for owed in await store.write(deliveries.claim, bridge, clock.now(), CLAIM_LIMIT):
+                        claimed = 0
+                        yield owed
+                pause = shown_at + PROGRESS_EVERY_S - clock.monotonic()
+                if pause <= 0:
+                    shown_at = clock.monotonic()
+                    for live in self._moved(bridge, shown):
+                        yield Progress(live.turn, live.state.value, live.fold.text, live.fold.tools)
+                    await bell.wait(seen, limit_s=LOOK_EVERY_S)
+                else:
+                    await bell.wait(seen, limit_s=pause)
+        finally:
+            self.listeners -= 1
+
+    def _moved(self, bridge: str, shown: dict[TurnId, int]) -> list[LiveTurn]:
+        """The turns of `bridge` that look different from what was shown; those that ended are forgotten."""
+        running = self._parts.live.of_bridge(bridge)
+        for turn in shown.keys() - {live.turn for live in running}:
+            del shown[turn]
+        moved = [live for live in running if shown.get(live.turn) != live.mark]
+        shown.update((live.turn, live.mark) for live in moved)
+        return moved
+
+    async def events(self, view: View) -> AsyncIterator[dict[str, Any]]:
+        """Every event of a turn from its first to ``end``. One that ended before: its end, from what is stored."""
+        turn = TurnId(view["turn"])
+        live = self._parts.live.get(turn)
+        if live is None and TurnState(view["state"]) not in ENDED_TURNS:
+            address = await self._parts.store.read(channels.address_of, view["address"])
+            live = self._parts.live.begin(turn, address.bridge)
+        if live is None:
+            yield _end_of(view)
+            return
+        self.listeners += 1
+        try:
+            async for row in live.listen():
+                yield row
+        finally:
+            self.listeners -= 1
+
+
+def _end_of(view: View) -> dict[str, Any]:
+    return {
+        "type": "end",
+        "state": view["state"].value,
+        "text": view["answer_text"],
+        "reason": view["reason"],
+        "failure": view["failure"].value if view["failure"] else None,
+    }

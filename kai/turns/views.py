@@ -1,0 +1,126 @@
+"""What may be seen from outside, read in one hop each. Rights are looked up in the same moment as the thing itself."""
+
+from dataclasses import asdict
+from typing import Any
+
+from kai.model.errors import DeniedError, UnknownThingError
+from kai.model.ids import ChannelId, PrincipalId, TurnId
+from kai.model.messages import Message
+from kai.model.people import Channel
+from kai.model.turns import Turn
+from kai.store import channels, messages, people, questions, search, snapshots, turns
+from kai.store.binding import Connection
+from kai.turns.door import Caller
+
+View = dict[str, Any]
+NEVER = 2**62  # a message number that no channel reaches
+
+
+def allowed_channel(db: Connection, caller: Caller, channel: ChannelId) -> Channel:
+    """The channel, for its members and for operators. To anybody else it does not exist."""
+    found = channels.get(db, channel)
+    if caller.operator or (caller.principal is not None and caller.principal in found.members):
+        return found
+    raise UnknownThingError("channel", channel)
+
+
+def allowed_turn(db: Connection, caller: Caller, turn: TurnId) -> Turn:
+    """The turn, for members of its channel and for operators."""
+    found = turns.get(db, turn)
+    try:
+        allowed_channel(db, caller, found.channel)
+    except UnknownThingError:
+        raise UnknownThingError("turn", turn) from None
+    return found
+
+
+def own_turn(db: Connection, caller: Caller, turn: TurnId) -> Turn:
+    """The turn, for the person whose message it answers and for operators: they may stop it, and see its block."""
+    found = allowed_turn(db, caller, turn)
+    if not caller.operator and found.principal != caller.principal:
+        raise DeniedError("this turn answers another person")
+    return found
+
+
+def channel_of(db: Connection, caller: Caller, channel: ChannelId | None, now: Any) -> ChannelId:
+    """The channel that was named, by id or by title, or the caller's own conversation. Needs a write transaction."""
+    if channel is None:
+        return channels.private_of(db, principal_of(caller), now).channel
+    titled = channels.by_title(db, caller.principal, channel) if caller.principal is not None else None
+    return titled.channel if titled is not None else allowed_channel(db, caller, channel).channel
+
+
+def principal_of(caller: Caller) -> PrincipalId:
+    """Who the caller is. Raises `DeniedError` when the credential names no person."""
+    if caller.principal is None:
+        raise DeniedError(
+            f"no person of kai has the OS user {caller.os_user!r}",
+            "Add one with 'kai person add NAME --os-user USER', or name one with --as.",
+        )
+    return caller.principal
+
+
+def turn_view(db: Connection, caller: Caller, turn: TurnId) -> View:
+    """A turn with its words, its answer, its attempts and its open questions."""
+    found = allowed_turn(db, caller, turn)
+    answer = messages.get(db, found.answer) if found.answer else None
+    return {
+        **asdict(found),
+        "text": messages.get(db, found.message).text,
+        "answer_text": answer.text if answer else "",
+        "incomplete": answer.incomplete if answer else False,
+        "tool_lines": answer.tool_lines if answer else (),
+        "dispatches": [asdict(one) for one in snapshots.dispatches(db, turn)],
+        "questions": [asdict(one) for one in questions.open_of(db, turn)],
+    }
+
+
+def turn_views(db: Connection, caller: Caller, channel: ChannelId | None, limit: int) -> list[View]:
+    """Newest first: of a channel, else of the caller; all of them for an operator who is nobody."""
+    if channel is not None:
+        allowed_channel(db, caller, channel)
+        found = turns.listing(db, channel=channel, limit=limit)
+    else:
+        found = turns.listing(db, principal=caller.principal, limit=limit)
+    return [{**asdict(one), "text": messages.get(db, one.message).text} for one in found]
+
+
+def channel_view(db: Connection, caller: Caller, channel: ChannelId) -> View:
+    """A channel with the names of its members and what waits in it."""
+    found = allowed_channel(db, caller, channel)
+    live = turns.live(db, channel)
+    return {
+        **asdict(found),
+        "member_names": [people.get(db, member).name for member in found.members],
+        "running": live.turn if live else None,
+        "queued": turns.queued_count(db, channel),
+    }
+
+
+def channel_views(db: Connection, caller: Caller) -> list[View]:
+    found = (
+        channels.every(db) if caller.operator and caller.principal is None else channels.of(db, principal_of(caller))
+    )
+    return [channel_view(db, caller, one.channel) for one in found]
+
+
+def history(db: Connection, caller: Caller, channel: ChannelId, before: int | None, limit: int) -> list[View]:
+    """Messages of a channel before number `before`, oldest first."""
+    allowed_channel(db, caller, channel)
+    return [message_view(one) for one in messages.recent(db, channel, before or NEVER, limit)]
+
+
+def found(db: Connection, caller: Caller, channel: ChannelId, query: str, limit: int) -> list[View]:
+    """Messages of a channel that hold the words of `query`, best first."""
+    allowed_channel(db, caller, channel)
+    return [message_view(one) for one in search.search(db, channel, query, limit)]
+
+
+def message_view(message: Message) -> View:
+    """A message without the paths of its files."""
+    view = asdict(message)
+    view["attachments"] = [
+        {"ref": one.ref, "name": one.name, "media_type": one.media_type, "size_bytes": one.size_bytes}
+        for one in message.attachments
+    ]
+    return view
