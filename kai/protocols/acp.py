@@ -142,9 +142,10 @@ class Acp:
                 return [Skipped(f"notification {method[:60]!r}")]
             case Request() as request:
                 return self._request(request)
-            case Response(id_) | ErrorReply(id_) as reply:
-                then, failed = self._pending.pop(id_, (_unasked, _unasked))
-                return failed(reply) if isinstance(reply, ErrorReply) else then(reply.result)
+            case Response(id_, value):
+                return self._pending.pop(id_, _UNASKED)[0](value)
+            case ErrorReply(id_) as reply:
+                return self._pending.pop(id_, _UNASKED)[1](reply)
             case Noise():
                 return [Skipped("a line that is no message")]
 
@@ -249,7 +250,7 @@ class Acp:
         failed: Callable[[ErrorReply], list[Output]],
     ) -> list[Output]:
         self._requests += 1
-        self._pending[self._requests], self._errors[self._requests] = then, failed
+        self._pending[self._requests] = then, failed
         return [Send(jsonrpc.request(self._requests, method, params))]
 
     def _lost(self, reply: ErrorReply) -> list[Output]:
@@ -422,6 +423,9 @@ class Acp:
 
 def _unasked(_: Any) -> list[Output]:
     return [Skipped("an answer to nothing that was asked")]
+
+
+_UNASKED: tuple[_Then, _Failed] = (_unasked, _unasked)
 
 
 def _said(reply: ErrorReply) -> str:

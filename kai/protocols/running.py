@@ -1,0 +1,91 @@
+"""A turn in flight in a session: its contract, its caller's stream of events, and its limits in time."""
+
+import contextlib
+import math
+from dataclasses import replace
+
+import anyio
+
+from kai.model.backends import Limits
+from kai.model.errors import FailureKind
+from kai.model.events import BackendEvent, Failed, Finished
+from kai.model.ids import DispatchId
+from kai.protocols.turn import Turn
+
+BUSY_SHARE = 0.01  # of a core: below it a process idles, whatever its timers do
+
+
+class Running:
+    """One object a turn, and so its own generation: what arrives for another one is never put into this one.
+
+    `verdict` is kai's own reason to end it, which then stands whatever the agent says; `stopping`: it was asked to end.
+    All times are monotonic seconds, given by the caller.
+    """
+
+    def __init__(self, dispatch: DispatchId, native_id: str, limits: Limits, now: float) -> None:
+        self.dispatch = dispatch
+        self.turn = Turn(limits, native_id)
+        self._sink, self.events = anyio.create_memory_object_stream[BackendEvent](math.inf)
+        self.verdict: Failed | None = None
+        self.stopping = False
+        self.done = anyio.Event()
+        self._limits = limits
+        self._began = now
+        self._life = now
+        self._heard = False
+
+    def put(self, event: BackendEvent, *, process_gone: bool) -> None:
+        """Pass what the driver saw on to the caller; after the last event the stream ends and `done` is set."""
+        if isinstance(event, Finished | Failed):
+            event = self._last_word(event, process_gone=process_gone)
+        for out in self.turn.take(event):
+            # The caller may have left early; it is waiting for the end then.
+            with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+                self._sink.send_nowait(out)
+        if self.turn.end is not None:
+            self._sink.close()
+            self.done.set()
+
+    def _last_word(self, end: Finished | Failed, *, process_gone: bool) -> Finished | Failed:
+        """The end as the caller gets it: kai's own reason first, then the wish to stop, then what the agent said."""
+        if self.verdict is not None:
+            return replace(self.verdict, session_lost=self.verdict.session_lost or process_gone)
+        if self.stopping and isinstance(end, Failed):
+            return Finished(stopped=True)
+        return end
+
+    # Limits in time
+
+    def lives(self, now: float) -> None:
+        """The run showed a sign of life."""
+        self._life = now
+
+    def hears(self, now: float) -> None:
+        """The agent said something."""
+        self._life, self._heard = now, True
+
+    def pause_s(self, now: float) -> float:
+        """Until a limit may be passed; often enough to see by the CPU whether work goes on in silence."""
+        limits = self._limits
+        quiet_s = limits.silence_s if self._heard else limits.first_output_s or limits.silence_s
+        dues = (self._life + quiet_s - now, self._began + (limits.turn_s or math.inf) - now)
+        return max(0.01, min(*dues, limits.silence_s / 4))
+
+    def note_cpu(self, used_s: float, pause_s: float, now: float) -> None:
+        """CPU that the tree used during a pause. It counts as life once the agent has said anything at all.
+
+        A person who is asked is no silence of the agent's, either.
+        """
+        if self.turn.asking or (self._heard and used_s > BUSY_SHARE * pause_s):
+            self._life = now
+
+    def overdue(self, now: float) -> Failed | None:
+        """The failure, when a limit is passed."""
+        limits, quiet_s = self._limits, now - self._life
+        if limits.turn_s and now - self._began >= limits.turn_s:
+            return Failed(FailureKind.TIME, f"The turn took longer than {limits.turn_s:g} s.")
+        if not self._heard and limits.first_output_s and quiet_s >= limits.first_output_s:
+            return Failed(FailureKind.SILENT, f"The agent gave no sign of life in {limits.first_output_s:g} s.")
+        if (self._heard or not limits.first_output_s) and quiet_s >= limits.silence_s:
+            return Failed(FailureKind.SILENT, f"The agent gave no sign of life for {limits.silence_s:g} s.")
+        return None

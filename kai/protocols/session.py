@@ -1,0 +1,517 @@
+"""The one class that owns a running agent: its pipes, its limits, its end; the same for every protocol.
+
+Who does what: one task reads stdout and feeds the driver, one writes frames, one drains stderr, one watches for the end
+of the process (which is not the end of stdout), one a turn watches its limits. All of them are children of
+`open_session`; when it returns, no process of the run is left.
+"""
+
+import math
+import signal
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import TypeVarTuple, Unpack
+
+import anyio
+from anyio.abc import TaskGroup
+
+from kai.clock import Clock
+from kai.log import log
+from kai.model.backends import Limits
+from kai.model.context import Prompt
+from kai.model.errors import FailureKind, KaiError, SessionBrokenError
+from kai.model.events import BackendEvent, Choice, Compacted, Failed, Unsolicited
+from kai.model.ids import DispatchId
+from kai.processes.launcher import Exit, Launcher, LaunchSpec, Run, Stats, TreeAliveError
+from kai.protocols.classify import Evidence, classify, of_kind
+from kai.protocols.driver import Driver, Lost, Outputs, Ready, Send, Skipped, Wake
+from kai.protocols.running import Running
+from kai.protocols.wirefile import WireFile, prompt_fields
+from kai.wire.lines import LineFramer, Overlong
+from kai.wire.record import Kind
+
+STDERR_BYTES = 64 * 1024
+GRACE_S = 1.0  # between the process's end and its pipes' end, either way round
+SETTLE_S = 0.3  # after a stopped turn: what still comes belongs to it, and must not meet the next one
+
+
+_Args = TypeVarTuple("_Args")
+
+
+@dataclass
+class SessionLostError(KaiError):
+    """A session could not be started, or not be taken up again. `detail` is for the log."""
+
+    reason: str
+    kind: FailureKind
+    detail: str = ""
+
+    @property
+    def sentence(self) -> str:
+        return self.reason
+
+
+@dataclass(frozen=True, slots=True)
+class StopReport:
+    """How a turn or a process was ended: `step` is "idle", "interrupt", "eof", "term" or "kill"."""
+
+    step: str
+    seconds: float
+    session_kept: bool
+
+
+class Session:
+    """A running agent that takes one prompt at a time. Made by `open_session`."""
+
+    def __init__(
+        self,
+        run: Run,
+        driver: Driver,
+        limits: Limits,
+        clock: Clock,
+        wire: WireFile,
+        on_unsolicited: Callable[[str], None],
+    ) -> None:
+        self.limits = limits
+        self.ready = Ready("", resumed=False)
+        self.idle_since: float | None = clock.monotonic()  # monotonic; None while a turn runs
+        self._run = run
+        self._driver = driver
+        self._clock = clock
+        self._wire = wire
+        self._on_unsolicited = on_unsolicited
+        self._tasks: TaskGroup
+        self._running: Running | None = None
+        self._reserved = False
+        self._compacted = False  # outside a turn: told with the next one
+        self._settled_at = 0.0
+        self._lost: Lost | None = None
+        self._exit: Exit | None = None
+        self._stderr = bytearray()
+        self._skipped: set[str] = set()
+        self._wakes: dict[str, Wake] = {}
+        self._scopes: list[anyio.CancelScope] = []
+        self._frames, self._to_write = anyio.create_memory_object_stream[bytes](math.inf)
+        self._stopping = anyio.Lock()
+        self._is_closing = False
+        self._started = anyio.Event()
+        self._stdout_ended = anyio.Event()
+        self._gone = anyio.Event()
+
+    # What others may know
+
+    @property
+    def native_id(self) -> str:
+        """The backend's id of the session as it is now: after a turn it may be another one."""
+        return self._driver.native_id
+
+    @property
+    def busy(self) -> bool:
+        return self._reserved
+
+    @property
+    def alive(self) -> bool:
+        """It takes a prompt, now or after the running turn."""
+        return not (self._is_closing or self._gone.is_set() or self._lost is not None)
+
+    @property
+    def stderr_tail(self) -> str:
+        """The last 64 KiB of what the agent wrote to stderr."""
+        return self._stderr.decode("utf-8", "replace")
+
+    async def ended(self) -> None:
+        """Returns when the process is gone, whoever ended it."""
+        await self._gone.wait()
+
+    async def stats(self) -> Stats:
+        """CPU, processes and memory of the whole tree: background work goes on after a turn's end."""
+        return await self._run.stats()
+
+    # Turns
+
+    @asynccontextmanager
+    async def prompt(
+        self, prompt: Prompt, *, on_sent: Callable[[str], Awaitable[None]] | None = None
+    ) -> AsyncIterator[AsyncIterator[BackendEvent]]:
+        """Send `prompt`; iterate over the events of its turn: `Started` first, `Finished` or `Failed` last.
+
+        `on_sent` gets the sha256 of the frame and is awaited before its first byte is written. Leaving early stops the
+        turn and waits for that. Raises `SessionBrokenError` when the session takes no prompt (any more).
+        """
+        if self._reserved:
+            raise SessionBrokenError(self._run.run, "it has a turn already")
+        self._reserved = True
+        try:
+            running = await self._begin(prompt, on_sent)
+            try:
+                yield running.events
+            finally:
+                with anyio.CancelScope(shield=True):
+                    await self._stop(running)
+                running.events.close()
+        finally:
+            self._reserved = False
+
+    async def answer(self, ask: str, choice: Choice | None, text: str = "") -> bool:
+        """Answer a question of the running turn; None denies. False: it is not open (any more), nothing was done."""
+        running = self._running
+        if running is None or not running.turn.answered(ask):
+            return False
+        running.lives(self._clock.monotonic())
+        chosen = [choice.key, choice.label, choice.kind.value] if choice else None
+        self._wire.call("answer", ask=ask, choice=chosen, text=text)
+        self._take(self._driver.answer(ask, choice, text))
+        return True
+
+    async def interrupt(self, dispatch: DispatchId | None = None) -> StopReport:
+        """Stop the running turn (only that of `dispatch`, when named) and say which step it took."""
+        running = self._running
+        if running is None or (dispatch is not None and dispatch != running.dispatch):
+            return StopReport("idle", 0.0, session_kept=self.alive)
+        return await self._stop(running)
+
+    async def close(self) -> StopReport:
+        """End the process: interrupt, stdin closed, TERM, KILL, each with its limit. Nothing of the run is left."""
+        self._is_closing = True
+        with anyio.CancelScope(shield=True):
+            began = self._clock.monotonic()
+            report = StopReport("idle", 0.0, session_kept=False)
+            if self._running is not None:
+                report = await self._stop(self._running)
+            if report.step in ("idle", "interrupt"):
+                async with self._stopping:
+                    step = await self._end_process()
+                report = StopReport(step, self._clock.monotonic() - began, session_kept=False)
+            await self._gone.wait()
+        return report
+
+    # Inside a turn
+
+    async def _begin(self, prompt: Prompt, on_sent: Callable[[str], Awaitable[None]] | None) -> Running:
+        if self._settled_at > self._clock.monotonic():
+            await anyio.sleep(self._settled_at - self._clock.monotonic())
+        if not self.alive:
+            raise SessionBrokenError(self._run.run, self._why_gone())
+        if on_sent is not None:
+            await on_sent(sha256(self._driver.frame(prompt)).hexdigest())
+        running = Running(prompt.dispatch, self.native_id, self.limits, self._clock.monotonic())
+        self._running, self.idle_since = running, None
+        if not self.alive:
+            # It died just now. The turn is owned up to all the same: its dispatch counts as sent.
+            self._emit(self._failed_exit())
+            return running
+        self._wire.call("prompt", **prompt_fields(prompt))
+        self._take(self._driver.prompt(prompt))
+        if self._compacted:
+            self._compacted = False
+            self._emit(Compacted())
+        self._go(self._guard, running)
+        return running
+
+    def _emit(self, event: BackendEvent) -> None:
+        running = self._running
+        if running is None:
+            self._compacted |= isinstance(event, Compacted)
+            return
+        running.put(event, process_gone=self._exit is not None)
+        if running.done.is_set():
+            self._running, self.idle_since = None, self._clock.monotonic()
+            if running.stopping:
+                self._settled_at = self._clock.monotonic() + SETTLE_S
+        elif running.turn.over is not None and running.verdict is None:
+            self._go(self._abort, running, running.turn.over)
+
+    async def _guard(self, running: Running) -> None:
+        """Watch the limits of one turn, whatever the reader is doing."""
+        cpu_s = (await self._run.stats()).cpu_s
+        while True:
+            pause_s = running.pause_s(self._clock.monotonic())
+            with anyio.move_on_after(pause_s):
+                await running.done.wait()
+                return
+            before_s, cpu_s = cpu_s, (await self._run.stats()).cpu_s
+            running.note_cpu(cpu_s - before_s, pause_s, self._clock.monotonic())
+            if failed := running.overdue(self._clock.monotonic()):
+                await self._abort(running, failed)
+                return
+
+    async def _abort(self, running: Running, failed: Failed) -> None:
+        """End a turn for a reason of kai's own; its text so far stays."""
+        if running.verdict is None and not running.done.is_set():
+            running.verdict = failed
+            log.warning("turn.aborted", run=self._run.run, kind=failed.kind.value)
+            await self._stop(running)
+
+    # Stopping
+
+    async def _stop(self, running: Running) -> StopReport:
+        began = self._clock.monotonic()
+        async with self._stopping:
+            if running.done.is_set():
+                return StopReport("interrupt", self._clock.monotonic() - began, session_kept=self.alive)
+            running.stopping = True
+            step = await self._interrupt(running) or await self._end_process()
+            if step != "interrupt":
+                await self._gone.wait()
+            await running.done.wait()
+        report = StopReport(step, self._clock.monotonic() - began, session_kept=self.alive)
+        log.info("turn.stopped", run=self._run.run, step=report.step, seconds=round(report.seconds, 3))
+        return report
+
+    async def _interrupt(self, running: Running) -> str:
+        """Ask through the protocol. "" when the turn did not end in time."""
+        self._wire.call("interrupt")
+        self._take(self._driver.interrupt())
+        with anyio.move_on_after(self.limits.stop_s):
+            await running.done.wait()
+        if running.done.is_set():
+            return "interrupt"
+        # From here on this process is given up, whatever it does.
+        self._is_closing = True
+        return ""
+
+    async def _end_process(self) -> str:
+        """The lower steps of the ladder; the watcher sweeps what the leader leaves behind."""
+        self._is_closing = True
+        await self._run.close_stdin()
+        if await self._has_ended(self.limits.eof_s):
+            return "eof"
+        await self._run.signal(signal.SIGTERM)
+        if await self._has_ended(self.limits.term_s):
+            return "term"
+        await self._kill_tree()
+        return "kill"
+
+    async def _has_ended(self, limit_s: float) -> bool:
+        with anyio.move_on_after(limit_s):
+            await self._run.wait()
+            return True
+        return False
+
+    async def _kill_tree(self) -> None:
+        try:
+            killed = await self._run.kill_tree()
+        except TreeAliveError as error:
+            log.error("run.tree_alive", run=self._run.run, reason=error.sentence)
+        else:
+            if killed:
+                log.info("run.swept", run=self._run.run, killed=killed)
+
+    # The tasks
+
+    async def get_ready(self, tasks: TaskGroup, resume: str) -> None:
+        """Start the tasks and the driver; return when a prompt is taken. Raises `SessionLostError`."""
+        self._tasks = tasks
+        for task in (self._read, self._write, self._drain, self._watch):
+            self._go(task)
+        self._wire.call("start", resume=resume)
+        self._take(self._driver.start(resume))
+        with anyio.move_on_after(self.limits.start_s):
+            await self._started.wait()
+        if self._lost is not None:
+            raise SessionLostError(self._lost.reason, self._lost.kind, self._lost.detail)
+        if not self._started.is_set():
+            reason = f"The agent was not ready in {self.limits.start_s:g} s."
+            raise SessionLostError(reason, FailureKind.SILENT, self.stderr_tail)
+
+    def _go(self, task: Callable[[Unpack[_Args]], Awaitable[None]], *args: Unpack[_Args]) -> None:
+        """Start a task that goes on while the body of `open_session` is being cancelled: it is what ends the process."""
+
+        async def shielded() -> None:
+            with anyio.CancelScope(shield=True) as scope:
+                self._scopes.append(scope)
+                await task(*args)
+            self._scopes.remove(scope)
+
+        self._tasks.start_soon(shielded)
+
+    def end_tasks(self) -> None:
+        """The process is gone: nothing is left to do."""
+        for scope in self._scopes:
+            scope.cancel()
+
+    async def _read(self) -> None:
+        framer = LineFramer(self.limits.line_bytes)
+        while chunk := await self._run.read():
+            self._wire.add(Kind.READ, chunk)
+            if self._running is not None:
+                self._running.lives(self._clock.monotonic())
+            for line in framer.feed(chunk):
+                if isinstance(line, Overlong):
+                    log.warning("run.line_dropped", run=self._run.run, bytes=line.size_bytes)
+                else:
+                    self._feed(line)
+        self._wire.call("rest")
+        self._feed(framer.finish() or b"")
+        self._stdout_ended.set()
+
+    def _feed(self, line: bytes) -> None:
+        if self._running is not None and line:
+            self._running.hears(self._clock.monotonic())
+        self._take(self._driver.feed(line))
+
+    async def _write(self) -> None:
+        async for frame in self._to_write:
+            self._wire.add(Kind.WRITTEN, frame)
+            try:
+                with anyio.fail_after(self.limits.write_s):
+                    await self._run.write(frame)
+            except (SessionBrokenError, TimeoutError) as error:
+                self._write_failed(error)
+                return
+
+    def _write_failed(self, error: Exception) -> None:
+        """Half a frame may be in the pipe: nothing more can be said to this process."""
+        self._is_closing = True
+        log.warning("run.write_failed", run=self._run.run, reason=type(error).__name__)
+        if (running := self._running) is not None and isinstance(error, TimeoutError) and running.verdict is None:
+            sentence = f"The agent did not take the message within {self.limits.write_s:g} s."
+            running.verdict = Failed(FailureKind.SILENT, sentence, session_lost=True)
+        self._go(self._give_up)
+
+    async def _give_up(self) -> None:
+        async with self._stopping:
+            await self._end_process()
+
+    async def _drain(self) -> None:
+        """Always: an agent stops at 64 KiB of stderr that nobody reads."""
+        while chunk := await self._run.read_err():
+            self._stderr += chunk
+            del self._stderr[:-STDERR_BYTES]
+
+    async def _watch(self) -> None:
+        """The end of the process and the end of stdout are two things; after either, the other gets a short grace."""
+        await self._first_end()
+        ladder_s = self.limits.eof_s + self.limits.term_s if self._is_closing else 0.0
+        await self._has_ended(GRACE_S + ladder_s)
+        with anyio.move_on_after(GRACE_S):
+            await self._stdout_ended.wait()
+        # Whatever holds the pipe, ignores its end or was left behind by the leader.
+        await self._kill_tree()
+        with anyio.move_on_after(GRACE_S):
+            self._exit = await self._run.wait()
+            await self._stdout_ended.wait()
+        self._exit = self._exit or Exit(None)
+        self._wire.call("eof", exit_code=self._exit_code(), stderr_tail=self.stderr_tail)
+        self._take(self._driver.eof(self._exit_code(), self.stderr_tail))
+        if self._running is not None:
+            self._emit(self._failed_exit())
+        self._lost = self._lost or Lost(self._why_gone(), FailureKind.CRASH)
+        self._started.set()
+        self._gone.set()
+        log.info("run.ended", run=self._run.run, code=self._exit.code, signal=self._exit.signal)
+
+    async def _first_end(self) -> None:
+        async with anyio.create_task_group() as race:
+
+            async def process() -> None:
+                await self._run.wait()
+                race.cancel_scope.cancel()
+
+            async def stdout() -> None:
+                await self._stdout_ended.wait()
+                race.cancel_scope.cancel()
+
+            race.start_soon(process)
+            race.start_soon(stdout)
+
+    def _exit_code(self) -> int | None:
+        end = self._exit or Exit(None)
+        return -end.signal if end.signal is not None else end.code
+
+    def _failed_exit(self) -> Failed:
+        end = self._exit or Exit(None)
+        return classify(
+            Evidence(
+                ended=True,
+                exit_code=self._exit_code(),
+                stderr=self.stderr_tail,
+                out_of_memory=end.out_of_memory,
+            )
+        )
+
+    def _why_gone(self) -> str:
+        return self._lost.reason if self._lost is not None else of_kind(FailureKind.CRASH).sentence
+
+    # What the driver gives
+
+    def _take(self, outputs: Outputs) -> None:
+        for output in outputs:
+            match output:
+                case Send(frame):
+                    self._frames.send_nowait(frame)
+                case Wake(_, name):
+                    self._wakes[name] = output
+                    self._go(self._wake, output)
+                case Ready():
+                    self.ready = output
+                    self._started.set()
+                case Lost():
+                    self._lost = output
+                    if self._started.is_set():
+                        self._go(self._give_up)
+                    self._started.set()
+                case Skipped(what):
+                    self._note_skipped(what)
+                case Unsolicited(text):
+                    self._on_unsolicited(text)
+                case _:
+                    self._emit(output)
+
+    async def _wake(self, wake: Wake) -> None:
+        await anyio.sleep(wake.after_s)
+        if self._wakes.get(wake.name) is wake:
+            self._wire.call("wake", wake=wake.name)
+            self._take(self._driver.wake(wake.name))
+
+    def _note_skipped(self, what: str) -> None:
+        """Once for each: some agents send the same unknown line hundreds of times a day."""
+        if what not in self._skipped and len(self._skipped) < 100:
+            self._skipped.add(what)
+            log.info("run.skipped", run=self._run.run, what=what)
+
+
+def _ignore(_: str) -> None:
+    pass
+
+
+@asynccontextmanager
+async def open_session(
+    launcher: Launcher,
+    spec: LaunchSpec,
+    driver: Driver,
+    limits: Limits,
+    *,
+    clock: Clock,
+    wire_path: Path,
+    resume: str = "",
+    on_unsolicited: Callable[[str], None] = _ignore,
+) -> AsyncIterator[Session]:
+    """Start an agent and yield its session, ready for a prompt; at the end nothing of the run is left.
+
+    `resume` is the native id to take up, "" for a new session. `on_unsolicited` is called with text outside any turn
+    and must return at once. Raises `LaunchError` and `SessionLostError`; then, too, nothing is left.
+    """
+    run = await launcher.spawn(spec)
+    wire: WireFile | None = None
+    try:
+        wire = await WireFile.create(wire_path)
+        session = Session(run, driver, limits, clock, wire, on_unsolicited)
+        async with anyio.create_task_group() as tasks:
+            try:
+                await session.get_ready(tasks, resume)
+                yield session
+            finally:
+                await session.close()
+                session.end_tasks()
+    except BaseExceptionGroup as group:
+        if len(group.exceptions) > 1:
+            raise
+        raise group.exceptions[0] from None  # the caller's own, which a task group only wrapped
+    finally:
+        with anyio.CancelScope(shield=True):
+            await run.aclose()
+            if wire is not None:
+                await wire.remove()

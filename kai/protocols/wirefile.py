@@ -1,0 +1,123 @@
+"""The wire file of a run on disk, and the replay of one through a fresh driver."""
+
+import base64
+import contextlib
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from anyio.to_thread import run_sync
+
+from kai.log import log
+from kai.model.context import Media, Prompt
+from kai.model.events import Choice, ChoiceKind
+from kai.model.ids import AttachmentRef, DispatchId
+from kai.protocols.driver import Driver, Outputs
+from kai.wire import record
+from kai.wire.lines import LineFramer, Overlong
+from kai.wire.record import Kind
+
+MAX_BYTES = 256 * 1024 * 1024  # it lives in memory: a run that says more is not recorded to its end
+
+
+class WireFile:
+    """Append-only. A write that fails ends the recording, never the run."""
+
+    def __init__(self, path: Path, descriptor: int | None) -> None:
+        self._path = path
+        self._descriptor = descriptor
+        self._size = 0
+
+    @classmethod
+    async def create(cls, path: Path) -> "WireFile":
+        """Make the file (0600) and its folder (0700)."""
+        try:
+            return cls(path, await run_sync(_create, path))
+        except OSError as error:
+            log.warning("wire.not_recorded", path=str(path), reason=str(error))
+            return cls(path, None)
+
+    def add(self, kind: Kind, payload: bytes) -> None:
+        """Append one record. It goes to a file in memory, without a sync: cheap enough for the event loop."""
+        if self._descriptor is None:
+            return
+        data = memoryview(record.encode(kind, payload))
+        self._size += len(data)
+        try:
+            while data and self._size <= MAX_BYTES:
+                data = data[os.write(self._descriptor, data) :]
+        except OSError as error:
+            self._stop(str(error))
+        if self._size > MAX_BYTES:
+            self._stop(f"more than {MAX_BYTES} bytes")
+
+    def call(self, name: str, **arguments: Any) -> None:
+        """Append a call of the driver."""
+        self.add(Kind.CALL, json.dumps({"call": name, **arguments}).encode())
+
+    async def remove(self) -> None:
+        """The run is over: nobody will take it over again."""
+        self._close()
+        await run_sync(_remove, self._path)
+
+    def _stop(self, reason: str) -> None:
+        log.warning("wire.not_recorded", path=str(self._path), reason=reason)
+        self._close()
+
+    def _close(self) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+
+def _create(path: Path) -> int:
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    # O_NONBLOCK means nothing for a file; it tells the guard against blocking calls that this one is meant.
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_NONBLOCK | os.O_CLOEXEC
+    return os.open(path, flags, 0o600)
+
+
+def _remove(path: Path) -> None:
+    path.unlink(missing_ok=True)
+    with contextlib.suppress(OSError):  # somebody else's files are in it, or it was never made
+        path.parent.rmdir()
+
+
+def prompt_fields(prompt: Prompt) -> dict[str, Any]:
+    """A prompt as JSON, media included: a replay must send the same bytes."""
+    media = [[one.ref, one.media_type, base64.b64encode(one.data).decode()] for one in prompt.media]
+    return {"dispatch": prompt.dispatch, "text": prompt.text, "bare": prompt.bare, "media": media}
+
+
+def _prompt(fields: dict[str, Any]) -> Prompt:
+    media = tuple(Media(AttachmentRef(ref), kind, base64.b64decode(data)) for ref, kind, data in fields["media"])
+    return Prompt(DispatchId(fields["dispatch"]), fields["text"], media, fields["bare"])
+
+
+def replay(stream: BinaryIO, driver: Driver, line_bytes: int) -> Iterator[Outputs]:
+    """Drive a fresh `driver` through a recorded run; what it gives is what the first one gave, call by call."""
+    framer = LineFramer(line_bytes)
+    for kind, payload in record.decode(stream):
+        if kind is Kind.READ:
+            yield from (driver.feed(line) for line in framer.feed(payload) if not isinstance(line, Overlong))
+        elif kind is Kind.CALL:
+            yield _repeat(driver, framer, json.loads(payload))
+
+
+def _repeat(driver: Driver, framer: LineFramer, call: dict[str, Any]) -> Outputs:
+    match call.pop("call"):
+        case "prompt":
+            return driver.prompt(_prompt(call))
+        case "answer":
+            chosen = call["choice"]
+            choice = Choice(chosen[0], chosen[1], ChoiceKind(chosen[2])) if chosen else None
+            return driver.answer(call["ask"], choice, call["text"])
+        case "rest":
+            return driver.feed(framer.finish() or b"")
+        case "wake":
+            return driver.wake(call["wake"])
+        case name:
+            outputs: Outputs = getattr(driver, name)(**call)
+            return outputs
