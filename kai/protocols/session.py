@@ -6,13 +6,11 @@ of the process (which is not the end of stdout), one a turn watches its limits. 
 """
 
 import math
-import signal
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import TypeVarTuple, Unpack
 
 import anyio
 from anyio.abc import TaskGroup
@@ -24,20 +22,16 @@ from kai.model.context import Prompt
 from kai.model.errors import FailureKind, KaiError, SessionBrokenError
 from kai.model.events import BackendEvent, Choice, Compacted, Failed, Unsolicited
 from kai.model.ids import DispatchId
-from kai.processes.launcher import Exit, Launcher, LaunchSpec, Run, Stats, TreeAliveError
-from kai.protocols.classify import Evidence, classify, of_kind
+from kai.processes.launcher import Launcher, LaunchSpec, Run, Stats
+from kai.protocols.child import Child
+from kai.protocols.classify import of_kind
 from kai.protocols.driver import Driver, Lost, Outputs, Ready, Send, Skipped, Wake
 from kai.protocols.running import Running
 from kai.protocols.wirefile import WireFile, prompt_fields
 from kai.wire.lines import LineFramer, Overlong
 from kai.wire.record import Kind
 
-STDERR_BYTES = 64 * 1024
-GRACE_S = 1.0  # between the process's end and its pipes' end, either way round
 SETTLE_S = 0.3  # after a stopped turn: what still comes belongs to it, and must not meet the next one
-
-
-_Args = TypeVarTuple("_Args")
 
 
 @dataclass
@@ -77,6 +71,7 @@ class Session:
         self.limits = limits
         self.ready = Ready("", resumed=False)
         self.idle_since: float | None = clock.monotonic()  # monotonic; None while a turn runs
+        self._child = Child(run, limits)
         self._run = run
         self._driver = driver
         self._clock = clock
@@ -88,8 +83,6 @@ class Session:
         self._compacted = False  # outside a turn: told with the next one
         self._settled_at = 0.0
         self._lost: Lost | None = None
-        self._exit: Exit | None = None
-        self._stderr = bytearray()
         self._skipped: set[str] = set()
         self._wakes: dict[str, Wake] = {}
         self._scopes: list[anyio.CancelScope] = []
@@ -97,7 +90,6 @@ class Session:
         self._stopping = anyio.Lock()
         self._is_closing = False
         self._started = anyio.Event()
-        self._stdout_ended = anyio.Event()
         self._gone = anyio.Event()
 
     # What others may know
@@ -119,7 +111,7 @@ class Session:
     @property
     def stderr_tail(self) -> str:
         """The last 64 KiB of what the agent wrote to stderr."""
-        return self._stderr.decode("utf-8", "replace")
+        return self._child.stderr_tail
 
     async def ended(self) -> None:
         """Returns when the process is gone, whoever ended it."""
@@ -198,9 +190,9 @@ class Session:
             await on_sent(sha256(self._driver.frame(prompt)).hexdigest())
         running = Running(prompt.dispatch, self.native_id, self.limits, self._clock.monotonic())
         self._running, self.idle_since = running, None
-        if not self.alive:
+        if self._gone.is_set():
             # It died just now. The turn is owned up to all the same: its dispatch counts as sent.
-            self._emit(self._failed_exit())
+            self._emit(self._child.failure())
             return running
         self._wire.call("prompt", **prompt_fields(prompt))
         self._take(self._driver.prompt(prompt))
@@ -215,7 +207,7 @@ class Session:
         if running is None:
             self._compacted |= isinstance(event, Compacted)
             return
-        running.put(event, process_gone=self._exit is not None)
+        running.put(event, process_gone=self._child.exit is not None)
         if running.done.is_set():
             self._running, self.idle_since = None, self._clock.monotonic()
             if running.stopping:
@@ -273,38 +265,15 @@ class Session:
         return ""
 
     async def _end_process(self) -> str:
-        """The lower steps of the ladder; the watcher sweeps what the leader leaves behind."""
         self._is_closing = True
-        await self._run.close_stdin()
-        if await self._has_ended(self.limits.eof_s):
-            return "eof"
-        await self._run.signal(signal.SIGTERM)
-        if await self._has_ended(self.limits.term_s):
-            return "term"
-        await self._kill_tree()
-        return "kill"
-
-    async def _has_ended(self, limit_s: float) -> bool:
-        with anyio.move_on_after(limit_s):
-            await self._run.wait()
-            return True
-        return False
-
-    async def _kill_tree(self) -> None:
-        try:
-            killed = await self._run.kill_tree()
-        except TreeAliveError as error:
-            log.error("run.tree_alive", run=self._run.run, reason=error.sentence)
-        else:
-            if killed:
-                log.info("run.swept", run=self._run.run, killed=killed)
+        return await self._child.end()
 
     # The tasks
 
     async def get_ready(self, tasks: TaskGroup, resume: str) -> None:
         """Start the tasks and the driver; return when a prompt is taken. Raises `SessionLostError`."""
         self._tasks = tasks
-        for task in (self._read, self._write, self._drain, self._watch):
+        for task in (self._read, self._write, self._child.drain, self._watch):
             self._go(task)
         self._wire.call("start", resume=resume)
         self._take(self._driver.start(resume))
@@ -316,8 +285,8 @@ class Session:
             reason = f"The agent was not ready in {self.limits.start_s:g} s."
             raise SessionLostError(reason, FailureKind.SILENT, self.stderr_tail)
 
-    def _go(self, task: Callable[[Unpack[_Args]], Awaitable[None]], *args: Unpack[_Args]) -> None:
-        """Start a task that goes on while the body of `open_session` is being cancelled: it is what ends the process."""
+    def _go(self, task: Callable[..., Awaitable[None]], *args: object) -> None:
+        """Start a task that goes on while the body of `open_session` is cancelled: it is what ends the process."""
 
         async def shielded() -> None:
             with anyio.CancelScope(shield=True) as scope:
@@ -345,7 +314,7 @@ class Session:
                     self._feed(line)
         self._wire.call("rest")
         self._feed(framer.finish() or b"")
-        self._stdout_ended.set()
+        self._child.stdout_ended.set()
 
     def _feed(self, line: bytes) -> None:
         if self._running is not None and line:
@@ -375,62 +344,17 @@ class Session:
         async with self._stopping:
             await self._end_process()
 
-    async def _drain(self) -> None:
-        """Always: an agent stops at 64 KiB of stderr that nobody reads."""
-        while chunk := await self._run.read_err():
-            self._stderr += chunk
-            del self._stderr[:-STDERR_BYTES]
-
     async def _watch(self) -> None:
-        """The end of the process and the end of stdout are two things; after either, the other gets a short grace."""
-        await self._first_end()
-        ladder_s = self.limits.eof_s + self.limits.term_s if self._is_closing else 0.0
-        await self._has_ended(GRACE_S + ladder_s)
-        with anyio.move_on_after(GRACE_S):
-            await self._stdout_ended.wait()
-        # Whatever holds the pipe, ignores its end or was left behind by the leader.
-        await self._kill_tree()
-        with anyio.move_on_after(GRACE_S):
-            self._exit = await self._run.wait()
-            await self._stdout_ended.wait()
-        self._exit = self._exit or Exit(None)
-        self._wire.call("eof", exit_code=self._exit_code(), stderr_tail=self.stderr_tail)
-        self._take(self._driver.eof(self._exit_code(), self.stderr_tail))
+        await self._child.until_gone(is_closing=lambda: self._is_closing)
+        code, tail = self._child.exit_code, self.stderr_tail
+        self._wire.call("eof", exit_code=code, stderr_tail=tail)
+        self._take(self._driver.eof(code, tail))
         if self._running is not None:
-            self._emit(self._failed_exit())
+            self._emit(self._child.failure())
         self._lost = self._lost or Lost(self._why_gone(), FailureKind.CRASH)
         self._started.set()
         self._gone.set()
-        log.info("run.ended", run=self._run.run, code=self._exit.code, signal=self._exit.signal)
-
-    async def _first_end(self) -> None:
-        async with anyio.create_task_group() as race:
-
-            async def process() -> None:
-                await self._run.wait()
-                race.cancel_scope.cancel()
-
-            async def stdout() -> None:
-                await self._stdout_ended.wait()
-                race.cancel_scope.cancel()
-
-            race.start_soon(process)
-            race.start_soon(stdout)
-
-    def _exit_code(self) -> int | None:
-        end = self._exit or Exit(None)
-        return -end.signal if end.signal is not None else end.code
-
-    def _failed_exit(self) -> Failed:
-        end = self._exit or Exit(None)
-        return classify(
-            Evidence(
-                ended=True,
-                exit_code=self._exit_code(),
-                stderr=self.stderr_tail,
-                out_of_memory=end.out_of_memory,
-            )
-        )
+        log.info("run.ended", run=self._run.run, code=code)
 
     def _why_gone(self) -> str:
         return self._lost.reason if self._lost is not None else of_kind(FailureKind.CRASH).sentence

@@ -1,0 +1,105 @@
+"""The process side of a session: the end of a run step by step, its stderr, how it ended."""
+
+import signal
+from collections.abc import Callable
+
+import anyio
+
+from kai.log import log
+from kai.model.backends import Limits
+from kai.model.events import Failed
+from kai.processes.launcher import Exit, Run, TreeAliveError
+from kai.protocols.classify import Evidence, classify
+
+STDERR_BYTES = 64 * 1024
+GRACE_S = 1.0  # between the process's end and its pipes' end, either way round
+
+
+class Child:
+    """A run with what a session needs to know of it. `stdout_ended` is set by whoever reads stdout."""
+
+    def __init__(self, run: Run, limits: Limits) -> None:
+        self.run = run
+        self.exit: Exit | None = None
+        self.stdout_ended = anyio.Event()
+        self._limits = limits
+        self._stderr = bytearray()
+
+    @property
+    def stderr_tail(self) -> str:
+        return self._stderr.decode("utf-8", "replace")
+
+    @property
+    def exit_code(self) -> int | None:
+        """Negative for a signal, None when it is not known."""
+        end = self.exit or Exit(None)
+        return -end.signal if end.signal is not None else end.code
+
+    def failure(self) -> Failed:
+        """What its end means for a turn that it cut."""
+        memory = self.exit is not None and self.exit.out_of_memory
+        tail = self.stderr_tail
+        return classify(Evidence(ended=True, exit_code=self.exit_code, stderr=tail, out_of_memory=memory))
+
+    async def drain(self) -> None:
+        """Read stderr always: an agent stops at 64 KiB of it that nobody reads."""
+        while chunk := await self.run.read_err():
+            self._stderr += chunk
+            del self._stderr[:-STDERR_BYTES]
+
+    async def end(self) -> str:
+        """Stdin closed, TERM, KILL of the tree, each with its limit. Gives the step that did it."""
+        await self.run.close_stdin()
+        if await self.has_ended(self._limits.eof_s):
+            return "eof"
+        await self.run.signal(signal.SIGTERM)
+        if await self.has_ended(self._limits.term_s):
+            return "term"
+        await self.sweep()
+        return "kill"
+
+    async def has_ended(self, limit_s: float) -> bool:
+        with anyio.move_on_after(limit_s):
+            await self.run.wait()
+            return True
+        return False
+
+    async def until_gone(self, *, is_closing: Callable[[], bool]) -> None:
+        """The end of the process and the end of stdout are two things; after either, the other gets a short grace.
+
+        Then whatever holds the pipe, ignores its end or was left behind by the leader is killed. `is_closing` is looked
+        at when stdout ends: then the ladder of `end` decides how long the process may take.
+        """
+        await self._first_end()
+        await self.has_ended(GRACE_S + (self._limits.eof_s + self._limits.term_s if is_closing() else 0.0))
+        with anyio.move_on_after(GRACE_S):
+            await self.stdout_ended.wait()
+        await self.sweep()
+        with anyio.move_on_after(GRACE_S):
+            self.exit = await self.run.wait()
+            await self.stdout_ended.wait()
+        self.exit = self.exit or Exit(None)
+
+    async def sweep(self) -> None:
+        """Kill what is left of the tree. A refused kill is told, never swallowed."""
+        try:
+            killed = await self.run.kill_tree()
+        except TreeAliveError as error:
+            log.error("run.tree_alive", run=self.run.run, reason=error.sentence)
+        else:
+            if killed:
+                log.info("run.swept", run=self.run.run, killed=killed)
+
+    async def _first_end(self) -> None:
+        async with anyio.create_task_group() as race:
+
+            async def process() -> None:
+                await self.run.wait()
+                race.cancel_scope.cancel()
+
+            async def stdout() -> None:
+                await self.stdout_ended.wait()
+                race.cancel_scope.cancel()
+
+            race.start_soon(process)
+            race.start_soon(stdout)
