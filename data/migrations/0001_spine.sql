@@ -128,7 +128,7 @@ CREATE VIRTUAL TABLE message_index USING fts5 (words, content = '', tokenize = "
 CREATE VIRTUAL TABLE message_words USING fts5vocab (message_index, row);
 
 CREATE TABLE attachment (      -- the bytes are a file at `path`
-  attachment TEXT PRIMARY KEY,
+  ref TEXT PRIMARY KEY,
   name TEXT NOT NULL,
   media_type TEXT NOT NULL,
   size_bytes INTEGER NOT NULL,
@@ -142,7 +142,7 @@ CREATE TABLE message_attachment (
   channel TEXT NOT NULL,
   number INTEGER NOT NULL,
   position INTEGER NOT NULL,
-  attachment TEXT NOT NULL REFERENCES attachment (attachment),
+  ref TEXT NOT NULL REFERENCES attachment (ref),
   PRIMARY KEY (channel, number, position),
   FOREIGN KEY (channel, number) REFERENCES message (channel, number)
 ) STRICT, WITHOUT ROWID;
@@ -264,7 +264,7 @@ CREATE TABLE blob (
 
 CREATE TABLE snapshot_section (
   dispatch TEXT NOT NULL REFERENCES dispatch (dispatch),
-  position INTEGER NOT NULL,   -- from 0; -1 holds the person's words
+  position INTEGER NOT NULL,   -- from 0; the person's words stand at -1
   name TEXT NOT NULL,
   required INTEGER NOT NULL,
   stable INTEGER NOT NULL,

@@ -6,58 +6,46 @@ from datetime import datetime
 from kai.model.errors import UnknownThingError
 from kai.model.ids import AttachmentRef, ChannelId, PrincipalId
 from kai.model.messages import AttachmentInfo
-from kai.store.binding import Connection, Row
-from kai.store.columns import stamp
+from kai.store.binding import Connection
+from kai.store.columns import insert, read, values
 
 
 def add(db: Connection, info: AttachmentInfo, principal: PrincipalId | None, now: datetime) -> None:
     """Keep what is known of an uploaded file; `principal` is who sent it, where that is known already."""
-    db.execute(
-        "INSERT INTO attachment VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        (info.ref, info.name, info.media_type, info.size_bytes, info.sha256, info.path, principal, stamp(now)),
-    )
+    insert(db, "attachment", **values(info), principal=principal, added_at=now)
 
 
 def get(db: Connection, ref: AttachmentRef) -> AttachmentInfo:
     """Raises `UnknownThingError`."""
-    row = db.execute("SELECT * FROM attachment WHERE attachment = ?", (ref,)).fetchone()
+    row = db.execute("SELECT * FROM attachment WHERE ref = ?", (ref,)).fetchone()
     if row is None:
         raise UnknownThingError("attachment", ref)
-    return _info(row)
+    return read(AttachmentInfo, row)
 
 
 def link(
-    db: Connection, refs: Sequence[AttachmentRef], channel: ChannelId, number: int, principal: PrincipalId
-) -> None:
+    db: Connection, refs: Sequence[AttachmentRef], channel: ChannelId, number: int, principal: PrincipalId | None
+) -> tuple[AttachmentInfo, ...]:
     """Let a message carry uploaded files. A file that another person sent is as unknown as one that never was."""
-    for position, ref in enumerate(dict.fromkeys(refs)):
+    wanted = tuple(dict.fromkeys(refs))
+    for position, ref in enumerate(wanted):
         linked = db.execute(
-            "INSERT INTO message_attachment SELECT ?, ?, ?, attachment FROM attachment "
-            "WHERE attachment = ? AND (principal IS NULL OR principal = ?)",
+            "INSERT INTO message_attachment SELECT ?, ?, ?, ref FROM attachment "
+            "WHERE ref = ? AND (principal IS NULL OR principal = ?)",
             (channel, number, position, ref, principal),
         ).rowcount
         if not linked:
             raise UnknownThingError("attachment", ref)
+    return tuple(get(db, ref) for ref in wanted)
 
 
 def between(db: Connection, channel: ChannelId, first: int, last: int) -> dict[int, tuple[AttachmentInfo, ...]]:
     """The files of a channel's messages from number `first` to `last`, by message number."""
     found: dict[int, tuple[AttachmentInfo, ...]] = {}
     for row in db.execute(
-        "SELECT l.number, a.* FROM message_attachment l JOIN attachment a ON a.attachment = l.attachment "
+        "SELECT l.number, a.* FROM message_attachment l JOIN attachment a ON a.ref = l.ref "
         "WHERE l.channel = ? AND l.number BETWEEN ? AND ? ORDER BY l.number, l.position",
         (channel, first, last),
     ):
-        found[row["number"]] = (*found.get(row["number"], ()), _info(row))
+        found[row["number"]] = (*found.get(row["number"], ()), read(AttachmentInfo, row))
     return found
-
-
-def _info(row: Row) -> AttachmentInfo:
-    return AttachmentInfo(
-        AttachmentRef(row["attachment"]),
-        row["name"],
-        row["media_type"],
-        row["size_bytes"],
-        row["sha256"],
-        row["path"],
-    )

@@ -6,10 +6,18 @@ from datetime import datetime
 from kai.model.errors import DeniedError, UnknownThingError
 from kai.model.ids import AddressId, ChannelId, MessageId, PrincipalId, SeatId, fresh
 from kai.model.people import Address, Channel, ChannelKind, Seat
-from kai.store.binding import Connection, Row
-from kai.store.columns import moment, stamp
+from kai.store.binding import Connection
+from kai.store.columns import insert, maybe, read, read_all, stamp
 
 MAIN_TITLE = "main"
+# A channel that was made private is shared while it has a second member.
+_CHANNEL = """
+SELECT c.channel, c.title, c.owner, c.created_at,
+  CASE WHEN (SELECT count(*) FROM membership p WHERE p.channel = c.channel AND p.to_at IS NULL) > 1
+    THEN 'shared' ELSE c.kind END AS kind,
+  (SELECT json_group_array(principal) FROM (SELECT principal FROM membership p WHERE p.channel = c.channel
+    AND p.to_at IS NULL ORDER BY from_at, principal)) AS members
+FROM channel c"""
 
 
 def private_of(db: Connection, principal: PrincipalId, now: datetime) -> Channel:
@@ -32,10 +40,7 @@ def create(
 ) -> Channel:
     """A channel with its first members, the owner among them."""
     channel = ChannelId(fresh("c"))
-    db.execute(
-        "INSERT INTO channel (channel, kind, title, owner, created_at) VALUES (?, ?, ?, ?, ?)",
-        (channel, kind, title, owner, stamp(now)),
-    )
+    insert(db, "channel", channel=channel, kind=kind, title=title, owner=owner, created_at=now)
     for principal in dict.fromkeys([owner, *members] if owner else members):
         join(db, channel, principal, now)
     return get(db, channel)
@@ -43,10 +48,10 @@ def create(
 
 def get(db: Connection, channel: ChannelId) -> Channel:
     """Raises `UnknownThingError`."""
-    row = db.execute("SELECT * FROM channel WHERE channel = ?", (channel,)).fetchone()
+    row = db.execute(f"{_CHANNEL} WHERE c.channel = ?", (channel,)).fetchone()
     if row is None:
         raise UnknownThingError("channel", channel)
-    return _channel(db, row)
+    return read(Channel, row)
 
 
 def by_title(db: Connection, principal: PrincipalId, title: str) -> Channel | None:
@@ -58,15 +63,14 @@ def by_title(db: Connection, principal: PrincipalId, title: str) -> Channel | No
 def of(db: Connection, principal: PrincipalId) -> tuple[Channel, ...]:
     """The channels a person is in now, oldest first."""
     rows = db.execute(
-        "SELECT c.* FROM membership m JOIN channel c ON c.channel = m.channel "
-        "WHERE m.principal = ? AND m.to_at IS NULL ORDER BY c.seq",
+        f"{_CHANNEL} JOIN membership m USING (channel) WHERE m.principal = ? AND m.to_at IS NULL ORDER BY c.seq",
         (principal,),
-    ).fetchall()
-    return tuple(_channel(db, row) for row in rows)
+    )
+    return read_all(Channel, rows)
 
 
 def every(db: Connection) -> tuple[Channel, ...]:
-    return tuple(_channel(db, row) for row in db.execute("SELECT * FROM channel ORDER BY seq").fetchall())
+    return read_all(Channel, db.execute(f"{_CHANNEL} ORDER BY c.seq"))
 
 
 def join(db: Connection, channel: ChannelId, principal: PrincipalId, now: datetime) -> None:
@@ -100,7 +104,7 @@ def members_at(db: Connection, channel: ChannelId, when: datetime) -> tuple[Prin
     """Who was in the channel at a moment, oldest member first."""
     rows = db.execute(
         "SELECT principal FROM membership WHERE channel = ? AND from_at <= ?2 AND (to_at IS NULL OR to_at > ?2) "
-        "ORDER BY from_at, from_number",
+        "ORDER BY from_at, principal",
         (channel, stamp(when)),
     )
     return tuple(PrincipalId(row[0]) for row in rows)
@@ -120,7 +124,7 @@ def address(db: Connection, bridge: str, chat: str, thread: str) -> Address | No
     row = db.execute(
         "SELECT * FROM address WHERE bridge = ? AND chat = ? AND thread = ?", (bridge, chat, thread)
     ).fetchone()
-    return _address(row) if row else None
+    return maybe(Address, row)
 
 
 def address_of(db: Connection, address: AddressId) -> Address:
@@ -128,7 +132,7 @@ def address_of(db: Connection, address: AddressId) -> Address:
     row = db.execute("SELECT * FROM address WHERE address = ?", (address,)).fetchone()
     if row is None:
         raise UnknownThingError("address", address)
-    return _address(row)
+    return read(Address, row)
 
 
 def bind(db: Connection, bridge: str, chat: str, thread: str, channel: ChannelId) -> Address:
@@ -154,26 +158,3 @@ def seat(db: Connection, os_user: str, channel: ChannelId, workspace: str, agent
         (os_user, channel, workspace, agent),
     ).fetchone()
     return Seat(SeatId(row[0]), os_user, channel, workspace, agent)
-
-
-def _channel(db: Connection, row: Row) -> Channel:
-    members = tuple(
-        PrincipalId(member[0])
-        for member in db.execute(
-            "SELECT principal FROM membership WHERE channel = ? AND to_at IS NULL ORDER BY from_at, principal",
-            (row["channel"],),
-        )
-    )
-    alone = row["kind"] == ChannelKind.PRIVATE and len(members) <= 1
-    return Channel(
-        ChannelId(row["channel"]),
-        ChannelKind.PRIVATE if alone else ChannelKind.SHARED,
-        row["title"],
-        PrincipalId(row["owner"]) if row["owner"] else None,
-        members,
-        moment(row["created_at"]),
-    )
-
-
-def _address(row: Row) -> Address:
-    return Address(AddressId(row["address"]), row["bridge"], row["chat"], row["thread"], ChannelId(row["channel"]))

@@ -1,11 +1,20 @@
-"""How values stand in columns: times as microseconds, lists and choices as JSON."""
+"""How the model's values stand in rows: a column is named as the field it holds.
+
+Times are microseconds since 1970, lists and choices are JSON, all else stands as it is.
+"""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable
+from dataclasses import fields
 from datetime import UTC, datetime, timedelta
-from typing import overload
+from enum import StrEnum
+from functools import lru_cache
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from kai.model.events import Choice, ChoiceKind
+from kai.store.binding import Connection, Row
+
+T = TypeVar("T")
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -16,26 +25,84 @@ def stamp(moment: datetime) -> int:
     return (moment - _EPOCH) // _MICROSECOND
 
 
-@overload
-def moment(stamp: int) -> datetime: ...
-@overload
-def moment(stamp: int | None) -> datetime | None: ...
-def moment(stamp: int | None) -> datetime | None:
-    """The aware UTC time of a stamp; None stays None."""
-    return None if stamp is None else _EPOCH + timedelta(microseconds=stamp)
+def insert(db: Connection, table: str, /, **columns: object) -> int:
+    """Insert one row, each column by name. Gives its row number (of no use in tables without one)."""
+    cursor = db.execute(_insertion(table, tuple(columns)), [packed(value) for value in columns.values()])
+    return cursor.lastrowid or 0
 
 
-def pack_lines(lines: Sequence[str]) -> str:
-    return json.dumps(list(lines), ensure_ascii=False) if lines else "[]"
+def values(thing: Any, *but: str) -> dict[str, Any]:
+    """The fields of a dataclass by name, except those named in `but`."""
+    return {name: getattr(thing, name) for name in _names(type(thing)) if name not in but}  # type: ignore[arg-type]
 
 
-def lines(packed: str) -> tuple[str, ...]:
+def read(kind: type[T], row: Row) -> T:
+    """The dataclass whose fields the row's columns are. The row must have a column for each field."""
+    return kind(*[convert(row[name]) if convert else row[name] for name, convert in _readers(kind)])  # type: ignore[arg-type] # a class can be hashed, whatever mypy says
+
+
+def read_all(kind: type[T], rows: Iterable[Row]) -> tuple[T, ...]:
+    return tuple(read(kind, row) for row in rows)
+
+
+def maybe(kind: type[T], row: Row | None) -> T | None:
+    """Like `read`; no row gives None."""
+    return None if row is None else read(kind, row)
+
+
+def packed(value: object) -> object:
+    """What stands in a column for a value."""
+    if isinstance(value, datetime):
+        return stamp(value)
+    if isinstance(value, tuple):
+        return json.dumps(value, ensure_ascii=False, default=_choice_fields) if value else "[]"
+    return value
+
+
+def _choice_fields(choice: Choice) -> list[str]:
+    return [choice.key, choice.label, choice.kind]
+
+
+@lru_cache(maxsize=256)
+def _insertion(table: str, columns: tuple[str, ...]) -> str:
+    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
+
+
+@lru_cache(maxsize=64)
+def _names(kind: type) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
+
+
+@lru_cache(maxsize=64)
+def _readers(kind: type) -> tuple[tuple[str, Callable[[Any], Any] | None], ...]:
+    hints = get_type_hints(kind)
+    return tuple((name, _reader(hints[name])) for name in _names(kind))
+
+
+def _reader(hint: Any) -> Callable[[Any], Any] | None:
+    """What makes a field of this type from a column; None when the column is the field already."""
+    args = get_args(hint)
+    if type(None) in args:
+        inner = _reader(args[0])
+        return (lambda value: None if value is None else inner(value)) if inner else None
+    if get_origin(hint) is tuple:
+        return _choices if args[0] is Choice else unpacked
+    if hint is datetime:
+        return _moment
+    if hint is bool or (isinstance(hint, type) and issubclass(hint, StrEnum)):
+        reader: Callable[[Any], Any] = hint
+        return reader
+    return None
+
+
+def _moment(stamp: int) -> datetime:
+    return _EPOCH + timedelta(microseconds=stamp)
+
+
+def unpacked(packed: str) -> tuple[Any, ...]:
+    """The list that a column holds."""
     return () if packed == "[]" else tuple(json.loads(packed))
 
 
-def pack_choices(choices: Sequence[Choice]) -> str:
-    return json.dumps([[choice.key, choice.label, choice.kind] for choice in choices], ensure_ascii=False)
-
-
-def choices(packed: str | None) -> tuple[Choice, ...]:
-    return tuple(Choice(key, label, ChoiceKind(kind)) for key, label, kind in json.loads(packed or "[]"))
+def _choices(packed: str) -> tuple[Choice, ...]:
+    return tuple(Choice(key, label, ChoiceKind(kind)) for key, label, kind in unpacked(packed))

@@ -4,16 +4,16 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from kai.model.errors import UnknownThingError
-from kai.model.ids import AddressId, AskId, ChannelId, DeliveryId, TurnId, fresh
-from kai.model.states import DeliveryState, TurnState
+from kai.model.ids import AddressId, AskId, DeliveryId, TurnId, fresh
+from kai.model.states import DeliveryState
 from kai.model.turns import Delivery, DeliveryKind, NewDelivery, Receipt, ReceiptOutcome
-from kai.store.binding import Connection, Row
-from kai.store.columns import choices, moment, pack_lines, stamp
+from kai.store.binding import Connection
+from kai.store.columns import insert, read, read_all, values
 from kai.store.moves import move
 
 _DELIVERY = (
-    "SELECT d.*, a.chat, a.thread, q.choices FROM delivery d JOIN address a ON a.address = d.address "
-    "LEFT JOIN question q ON q.ask = d.ask"
+    "SELECT d.*, a.chat, a.thread, ifnull(q.choices, '[]') AS choices FROM delivery d "
+    "JOIN address a ON a.address = d.address LEFT JOIN question q ON q.ask = d.ask"
 )
 _OUTCOMES = {
     ReceiptOutcome.SENT: DeliveryState.SENT,
@@ -25,25 +25,22 @@ _OUTCOMES = {
 
 def owe(db: Connection, new: NewDelivery, now: datetime, *, about: DeliveryId | None = None) -> Delivery:
     """Owe something to an address. `about`: this notice says that an earlier delivery may not have arrived."""
-    delivery = DeliveryId(fresh("d"))
-    owed = db.execute(
-        "INSERT INTO delivery (delivery, address, bridge, channel, kind, text, state, turn, ask, turn_state, about, "
-        "created_at) SELECT ?, address, bridge, channel, ?, ?, ?, ?, ?, ?, ?, ? FROM address WHERE address = ?",
-        (
-            delivery,
-            new.kind,
-            new.text,
-            DeliveryState.PENDING,
-            new.turn,
-            new.ask,
-            new.state,
-            about,
-            stamp(now),
-            new.address,
-        ),
-    ).rowcount
-    if not owed:
+    at = db.execute("SELECT bridge, channel FROM address WHERE address = ?", (new.address,)).fetchone()
+    if at is None:
         raise UnknownThingError("address", new.address)
+    delivery = DeliveryId(fresh("d"))
+    insert(
+        db,
+        "delivery",
+        **values(new, "state"),
+        delivery=delivery,
+        bridge=at["bridge"],
+        channel=at["channel"],
+        state=DeliveryState.PENDING,
+        turn_state=new.state,
+        about=about,
+        created_at=now,
+    )
     return get(db, delivery)
 
 
@@ -52,12 +49,12 @@ def get(db: Connection, delivery: DeliveryId) -> Delivery:
     row = db.execute(f"{_DELIVERY} WHERE d.delivery = ?", (delivery,)).fetchone()
     if row is None:
         raise UnknownThingError("delivery", delivery)
-    return _delivery(row)
+    return read(Delivery, row)
 
 
 def of_turn(db: Connection, turn: TurnId) -> tuple[Delivery, ...]:
     """All that was owed because of a turn, in order."""
-    return tuple(_delivery(row) for row in db.execute(f"{_DELIVERY} WHERE d.turn = ? ORDER BY d.number", (turn,)))
+    return read_all(Delivery, db.execute(f"{_DELIVERY} WHERE d.turn = ? ORDER BY d.number", (turn,)))
 
 
 def claim(db: Connection, bridge: str, now: datetime, limit: int) -> tuple[Delivery, ...]:
@@ -66,7 +63,7 @@ def claim(db: Connection, bridge: str, now: datetime, limit: int) -> tuple[Deliv
         f"{_DELIVERY} WHERE d.bridge = ? AND d.state = 'pending' ORDER BY d.number LIMIT ?", (bridge, limit)
     ).fetchall()
     for row in rows:
-        move(db, row["delivery"], DeliveryState.CLAIMED, claimed_at=stamp(now))
+        move(db, row["delivery"], DeliveryState.CLAIMED, claimed_at=now)
     return tuple(get(db, DeliveryId(row["delivery"])) for row in rows)
 
 
@@ -107,10 +104,9 @@ def receipt(db: Connection, delivery: DeliveryId, bridge: str, receipt: Receipt,
     if to is DeliveryState.UNKNOWN:
         _lose_sight(db, delivery, receipt.problem, now)
         return
-    settled = None if to is DeliveryState.PENDING else stamp(now)
-    external_ids = pack_lines(receipt.external_ids)
+    settled = None if to is DeliveryState.PENDING else now
     only = (DeliveryState.CLAIMED,)  # a pending one was given to nobody: nobody can have a receipt for it
-    move(db, delivery, to, only=only, settled_at=settled, external_ids=external_ids, problem=receipt.problem)
+    move(db, delivery, to, only=only, settled_at=settled, external_ids=receipt.external_ids, problem=receipt.problem)
     if to is DeliveryState.PENDING:
         _renumber(db, known.address, known.number)
 
@@ -118,7 +114,7 @@ def receipt(db: Connection, delivery: DeliveryId, bridge: str, receipt: Receipt,
 def drop(db: Connection, deliveries: Iterable[DeliveryId], now: datetime) -> None:
     """Owe these no more."""
     for delivery in deliveries:
-        move(db, delivery, DeliveryState.DROPPED, settled_at=stamp(now))
+        move(db, delivery, DeliveryState.DROPPED, settled_at=now)
 
 
 def pending_of_ask(db: Connection, ask: AskId) -> tuple[DeliveryId, ...]:
@@ -139,7 +135,7 @@ def owed(db: Connection, bridge: str) -> dict[str, int]:
 
 def _lose_sight(db: Connection, delivery: DeliveryId, problem: str, now: datetime) -> None:
     """Nobody can tell whether it arrived: say so once at its address. Never of such a notice again."""
-    move(db, delivery, DeliveryState.UNKNOWN, settled_at=stamp(now), problem=problem)
+    move(db, delivery, DeliveryState.UNKNOWN, settled_at=now, problem=problem)
     row = db.execute("SELECT address, kind, turn, about FROM delivery WHERE delivery = ?", (delivery,)).fetchone()
     if row["about"] is not None:
         return
@@ -157,23 +153,3 @@ def _renumber(db: Connection, address: AddressId, first: int) -> None:
     ).fetchall()
     for row in rows:
         db.execute("UPDATE delivery SET number = (SELECT max(number) + 1 FROM delivery) WHERE number = ?", (row[0],))
-
-
-def _delivery(row: Row) -> Delivery:
-    return Delivery(
-        DeliveryId(row["delivery"]),
-        row["number"],
-        AddressId(row["address"]),
-        row["bridge"],
-        row["chat"],
-        row["thread"],
-        ChannelId(row["channel"]),
-        DeliveryKind(row["kind"]),
-        row["text"],
-        DeliveryState(row["state"]),
-        moment(row["created_at"]),
-        TurnId(row["turn"]) if row["turn"] else None,
-        AskId(row["ask"]) if row["ask"] else None,
-        TurnState(row["turn_state"]) if row["turn_state"] else None,
-        choices(row["choices"]),
-    )

@@ -1,25 +1,27 @@
 """Messages: append-only, numbered within their channel. Edits and deletions are messages that name another."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from datetime import datetime
-from typing import NamedTuple
 
 from kai.model.errors import QueueFullError, UnknownThingError
 from kai.model.ids import ChannelId, MessageId, PrincipalId, TurnId, fresh
-from kai.model.messages import Accepted, AttachmentInfo, Author, InboundMessage, Message
+from kai.model.messages import Accepted, Author, InboundMessage, Message
 from kai.model.people import Address
 from kai.model.states import TurnState
 from kai.store import attachments, words
 from kai.store.binding import Connection, Row
-from kai.store.columns import lines, moment, pack_lines, stamp
+from kai.store.columns import insert, read, values
 
-# A message as it stands now. Only its author edits it; whoever may delete it in the chat app has deleted it.
-_STANDING = (
-    "SELECT m.*, (SELECT e.text FROM message e WHERE e.edit_of = m.message AND e.deleted = 0 "
-    "AND e.principal IS m.principal ORDER BY e.seq DESC LIMIT 1) AS edited, "
-    "EXISTS (SELECT 1 FROM message d WHERE d.edit_of = m.message AND d.deleted = 1) AS gone FROM message m"
-)
-_NOT_GONE = "NOT EXISTS (SELECT 1 FROM message d WHERE d.edit_of = m.message AND d.deleted = 1)"
+# A message as it stands now. Only its author edits it; whom the chat app lets delete it has deleted it.
+_GONE = "EXISTS (SELECT 1 FROM message d WHERE d.edit_of = m.message AND d.deleted = 1)"
+_STANDING = f"""
+SELECT m.message, m.channel, m.number, m.author, m.principal, m.name, m.created_at, m.turn, m.backend, m.tool_lines,
+  m.incomplete, '[]' AS attachments, m.reply_to, m.edit_of, ifnull(m.external_id, '') AS external_id, m.seq, m.aside,
+  CASE WHEN {_GONE} THEN '' ELSE ifnull((SELECT e.text FROM message e WHERE e.edit_of = m.message AND e.deleted = 0
+    AND e.principal IS m.principal ORDER BY e.seq DESC LIMIT 1), m.text) END AS text
+FROM message m"""
+_EXTERNAL = "bridge = ? AND chat = ? AND external_id = ?"
 
 
 def accept(
@@ -38,25 +40,32 @@ def accept(
     `UnknownThingError` for an attachment that is not the sender's.
     """
     if known := _known(db, inbound):
-        turn = TurnId(known["turn"]) if known["turn"] else None
-        return Accepted(MessageId(known["message"]), turn, ChannelId(known["channel"]), duplicate=True)
-    channel = address.channel
-    if inbound.edit_of or inbound.deleted:
-        change = _keep_change(db, inbound, channel, principal, name, now)
-        return Accepted(change, None, channel)
-    waiting = db.execute("SELECT count(*) FROM turn WHERE channel = ? AND state = 'queued'", (channel,)).fetchone()[0]
-    if waiting >= queue_bound:
-        raise QueueFullError(channel, queue_bound)
-    turn = TurnId(fresh("t"))
-    message = keep(db, Entry(channel, Author.PERSON, principal, name, inbound.text, turn=turn, inbound=inbound), now)
-    db.execute(
-        "INSERT INTO turn (turn, channel, message, principal, address, state, queued_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (turn, channel, message.message, principal, address.address, TurnState.QUEUED, stamp(now)),
+        return Accepted(known["message"], known["turn"], known["channel"], duplicate=True)
+    said = Message(
+        MessageId(fresh("m")), address.channel, 0, Author.PERSON, principal, name, inbound.text, now, TurnId(fresh("t"))
     )
-    live = db.execute(
-        "SELECT 1 FROM turn WHERE channel = ? AND state IN ('running', 'asking', 'held')", (channel,)
+    if inbound.edit_of or inbound.deleted:
+        return Accepted(_keep_change(db, said, inbound).message, None, said.channel)
+    waiting, live = db.execute(
+        "SELECT (SELECT count(*) FROM turn WHERE channel = ?1 AND state = 'queued'), "
+        "(SELECT count(*) FROM turn WHERE channel = ?1 AND state IN ('running', 'asking', 'held'))",
+        (said.channel,),
     ).fetchone()
-    return Accepted(message.message, turn, channel, queued_before=waiting + (1 if live else 0))
+    if waiting >= queue_bound:
+        raise QueueFullError(said.channel, queue_bound)
+    keep(db, said, inbound)
+    insert(
+        db,
+        "turn",
+        turn=said.turn,
+        channel=said.channel,
+        message=said.message,
+        principal=principal,
+        address=address.address,
+        state=TurnState.QUEUED,
+        queued_at=now,
+    )
+    return Accepted(said.message, said.turn, said.channel, queued_before=waiting + live)
 
 
 def record(
@@ -75,68 +84,40 @@ def record(
     The search and, unless asked, `recent` leave it out. A repeat of the same external id gives the message kept first.
     """
     if inbound and (known := _known(db, inbound)):
-        return get(db, MessageId(known["message"]))
-    return keep(db, Entry(channel, author, principal, name, text, inbound=inbound, aside=True), now)
+        return get(db, known["message"])
+    said = Message(MessageId(fresh("m")), channel, 0, author, principal, name, text, now)
+    return keep(db, said, inbound, aside=True)
 
 
-class Entry(NamedTuple):
-    """What `keep` needs to know."""
-
-    channel: ChannelId
-    author: Author
-    principal: PrincipalId | None
-    name: str
-    text: str
-    turn: TurnId | None = None
-    inbound: InboundMessage | None = None
-    backend: str = ""
-    tool_lines: tuple[str, ...] = ()
-    incomplete: bool = False
-    aside: bool = False
-    edit_of: MessageId | None = None
-    deleted: bool = False
-
-
-def keep(db: Connection, entry: Entry, now: datetime) -> Message:
-    """Append a message: its number, its files, its words in the index."""
-    message = MessageId(fresh("m"))
-    inbound = entry.inbound
-    number = db.execute(
-        "UPDATE channel SET last_number = last_number + 1 WHERE channel = ? RETURNING last_number", (entry.channel,)
+def keep(
+    db: Connection,
+    message: Message,
+    inbound: InboundMessage | None = None,
+    *,
+    aside: bool = False,
+    deleted: bool = False,
+) -> Message:
+    """Append a message: its number, what `inbound` says beside the text, its files, its words in the index."""
+    counted = db.execute(
+        "UPDATE channel SET last_number = last_number + 1 WHERE channel = ? RETURNING last_number, seq",
+        (message.channel,),
     ).fetchall()
-    if not number:
-        raise UnknownThingError("channel", entry.channel)
-    row = {
-        "message": message,
-        "channel": entry.channel,
-        "number": number[0][0],
-        "author": entry.author,
-        "principal": entry.principal,
-        "name": entry.name,
-        "text": entry.text,
-        "created_at": stamp(now),
-        "sent_at": stamp(inbound.sent_at) if inbound and inbound.sent_at else None,
-        "turn": entry.turn,
-        "backend": entry.backend,
-        "tool_lines": pack_lines(entry.tool_lines),
-        "incomplete": entry.incomplete,
-        "aside": entry.aside,
-        "reply_to": _named(db, inbound, inbound.reply_to) if inbound else None,
-        "edit_of": entry.edit_of,
-        "deleted": entry.deleted,
-        "bridge": inbound.bridge if inbound else None,
-        "chat": inbound.chat if inbound else None,
-        "external_id": (inbound.external_id or None) if inbound else None,
-    }
-    columns = ", ".join(row)
-    places = ", ".join(f":{column}" for column in row)
-    seq = db.execute(f"INSERT INTO message ({columns}) VALUES ({places})", row).lastrowid
-    assert seq is not None
-    if not entry.aside:
-        words.add(db, entry.channel, seq, entry.text)
-    if inbound and inbound.attachments and entry.principal:
-        attachments.link(db, inbound.attachments, entry.channel, row["number"], entry.principal)
-    return get(db, message)
+    if not counted:
+        raise UnknownThingError("channel", message.channel)
+    number, channel_seq = counted[0]
+    came = {}
+    if inbound:
+        came = {"bridge": inbound.bridge, "chat": inbound.chat, "sent_at": inbound.sent_at}
+        message = replace(message, reply_to=_named(db, inbound, inbound.reply_to), external_id=inbound.external_id)
+    columns = values(message, "number", "attachments", "external_id")
+    external_id = message.external_id or None
+    seq = insert(db, "message", **columns, **came, number=number, external_id=external_id, aside=aside, deleted=deleted)
+    if not aside:
+        words.add(db, channel_seq, seq, message.text)
+    if inbound and inbound.attachments:
+        files = attachments.link(db, inbound.attachments, message.channel, number, message.principal)
+        return replace(message, number=number, attachments=files)
+    return replace(message, number=number)
 
 
 def get(db: Connection, message: MessageId) -> Message:
@@ -148,10 +129,8 @@ def get(db: Connection, message: MessageId) -> Message:
 
 
 def by_external(db: Connection, bridge: str, chat: str, external_id: str) -> Message | None:
-    row = db.execute(
-        f"{_STANDING} WHERE m.bridge = ? AND m.chat = ? AND m.external_id = ?", (bridge, chat, external_id)
-    ).fetchone()
-    return _messages(db, [row])[0] if row else None
+    row = db.execute(f"SELECT message FROM message WHERE {_EXTERNAL}", (bridge, chat, external_id)).fetchone()
+    return get(db, row[0]) if row else None
 
 
 def recent(
@@ -163,19 +142,19 @@ def recent(
     """
     part = "m.edit_of IS NULL AND m.deleted = 0" if asides else "m.aside = 0"
     rows = db.execute(
-        f"{_STANDING} WHERE m.channel = ? AND m.number < ? AND {part} AND {_NOT_GONE} ORDER BY m.number DESC LIMIT ?",
+        f"{_STANDING} WHERE m.channel = ? AND m.number < ? AND {part} AND NOT {_GONE} ORDER BY m.number DESC LIMIT ?",
         (channel, before_number, limit),
     ).fetchall()
     return _messages(db, rows[::-1])
 
 
 def of_turn(db: Connection, turn: TurnId) -> tuple[Message, ...]:
-    """What was asked, then what was said because of it."""
+    """What was asked, then what was said because of it. Raises `UnknownThingError`."""
     asked = db.execute("SELECT message FROM turn WHERE turn = ?", (turn,)).fetchone()
     if asked is None:
         raise UnknownThingError("turn", turn)
-    rows = db.execute(f"{_STANDING} WHERE m.turn = ? AND m.message <> ? ORDER BY m.seq", (turn, asked[0])).fetchall()
-    return (get(db, MessageId(asked[0])), *(_messages(db, [row])[0] for row in rows))
+    said = db.execute("SELECT message FROM message WHERE turn = ? AND message <> ? ORDER BY seq", (turn, asked[0]))
+    return tuple(get(db, row[0]) for row in [asked, *said.fetchall()])
 
 
 def at(db: Connection, seqs: Iterable[int]) -> tuple[Message, ...]:
@@ -184,80 +163,52 @@ def at(db: Connection, seqs: Iterable[int]) -> tuple[Message, ...]:
     return tuple(message for row in rows if row for message in _messages(db, [row]))
 
 
-def every_said(db: Connection) -> Iterator[tuple[ChannelId, int, str]]:
-    """(channel, row, text) of all that is to be found by search."""
-    for row in db.execute(f"{_STANDING} WHERE m.aside = 0 AND {_NOT_GONE}"):
-        yield ChannelId(row["channel"]), row["seq"], _text(row)
+def every_said(db: Connection) -> Iterator[tuple[int, int, str]]:
+    """(row of the channel, row, text) of all that the search finds."""
+    found = db.execute(
+        f"SELECT c.seq, s.seq, s.text FROM ({_STANDING} WHERE m.aside = 0) s JOIN channel c USING (channel)"
+    )
+    yield from (tuple(row) for row in found)
 
 
-def _keep_change(
-    db: Connection, inbound: InboundMessage, channel: ChannelId, principal: PrincipalId, name: str, now: datetime
-) -> MessageId:
-    """Keep an edit or a deletion, and bring the index in step with it."""
+def _keep_change(db: Connection, change: Message, inbound: InboundMessage) -> Message:
+    """Keep an edit or a deletion, and bring the index in step with it.
+
+    One of what was said before kai was there, or elsewhere, changes nothing.
+    """
     target = _named(db, inbound, inbound.edit_of)
-    text = "" if inbound.deleted else inbound.text
-    entry = Entry(channel, Author.PERSON, principal, name, text, inbound=inbound, aside=True)
-    if target is None:  # said before kai was there, or in another chat: nothing to change
-        return keep(db, entry._replace(deleted=inbound.deleted), now).message
+    change = replace(change, turn=None, edit_of=target, text="" if inbound.deleted else inbound.text)
     before = db.execute(f"{_STANDING} WHERE m.message = ?", (target,)).fetchone()
-    kept = keep(db, entry._replace(edit_of=target, deleted=inbound.deleted), now).message
-    after = db.execute(f"{_STANDING} WHERE m.message = ?", (target,)).fetchone()
-    if not before["aside"]:
-        words.drop(db, before["channel"], before["seq"], _text(before))
-        words.add(db, after["channel"], after["seq"], _text(after))
+    kept = keep(db, change, inbound, aside=True, deleted=inbound.deleted)
+    if before and not before["aside"]:
+        channel_seq = db.execute("SELECT seq FROM channel WHERE channel = ?", (before["channel"],)).fetchone()[0]
+        words.drop(db, channel_seq, before["seq"], before["text"])
+        words.add(db, channel_seq, before["seq"], get(db, before["message"]).text)
     return kept
 
 
 def _known(db: Connection, inbound: InboundMessage) -> Row | None:
     row: Row | None = db.execute(
-        "SELECT message, turn, channel FROM message WHERE bridge = ? AND chat = ? AND external_id = ?",
+        f"SELECT message, turn, channel FROM message WHERE {_EXTERNAL}",
         (inbound.bridge, inbound.chat, inbound.external_id),
     ).fetchone()
     return row
 
 
-def _named(db: Connection, inbound: InboundMessage | None, external_id: str) -> MessageId | None:
+def _named(db: Connection, inbound: InboundMessage, external_id: str) -> MessageId | None:
     """The message of the same chat that an external id names; for an edit, what it is an edit of."""
-    if inbound is None or not external_id:
+    if not external_id:
         return None
     row = db.execute(
-        "SELECT ifnull(edit_of, message) FROM message WHERE bridge = ? AND chat = ? AND external_id = ?",
-        (inbound.bridge, inbound.chat, external_id),
+        f"SELECT ifnull(edit_of, message) FROM message WHERE {_EXTERNAL}", (inbound.bridge, inbound.chat, external_id)
     ).fetchone()
     return MessageId(row[0]) if row else None
 
 
-def _text(row: Row) -> str:
-    if row["gone"]:
-        return ""
-    text: str = row["text"] if row["edited"] is None else row["edited"]
-    return text
-
-
 def _messages(db: Connection, rows: list[Row]) -> tuple[Message, ...]:
-    """Messages of one channel, by rising number."""
+    """Messages of one channel, by rising number, with their files."""
     if not rows:
         return ()
     files = attachments.between(db, rows[0]["channel"], rows[0]["number"], rows[-1]["number"])
-    return tuple(_message(row, files.get(row["number"], ())) for row in rows)
-
-
-def _message(row: Row, files: tuple[AttachmentInfo, ...]) -> Message:
-    return Message(
-        MessageId(row["message"]),
-        ChannelId(row["channel"]),
-        row["number"],
-        Author(row["author"]),
-        PrincipalId(row["principal"]) if row["principal"] else None,
-        row["name"],
-        _text(row),
-        moment(row["created_at"]),
-        TurnId(row["turn"]) if row["turn"] else None,
-        row["backend"],
-        lines(row["tool_lines"]),
-        bool(row["incomplete"]),
-        files,
-        MessageId(row["reply_to"]) if row["reply_to"] else None,
-        MessageId(row["edit_of"]) if row["edit_of"] else None,
-        row["external_id"] or "",
-    )
+    read_ = (read(Message, row) for row in rows)
+    return tuple(replace(said, attachments=files[said.number]) if said.number in files else said for said in read_)

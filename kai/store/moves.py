@@ -16,6 +16,7 @@ from kai.model.states import (
     TurnState,
 )
 from kai.store.binding import Connection
+from kai.store.columns import packed
 
 State = TurnState | DispatchState | DeliveryState | AskState
 
@@ -40,7 +41,7 @@ def move(db: Connection, key: str, to: State, *, only: Collection[State] = (), *
     states = ", ".join(f"'{state}'" for state in sources)
     changed = db.execute(
         f"UPDATE {table} SET state = :state{assignments} WHERE {key_column} = :key AND state IN ({states})",
-        {"state": to, "key": key, **columns},
+        {"state": to, "key": key, **{name: packed(value) for name, value in columns.items()}},
     ).rowcount
     if changed == 1:
         return

@@ -1,37 +1,22 @@
 """Persons and their accounts in chat apps."""
 
+from dataclasses import fields
 from datetime import datetime
 
 from kai.model.errors import BadInputError, UnknownThingError
 from kai.model.ids import PrincipalId
 from kai.model.people import Person
-from kai.store.binding import Connection, Row
-from kai.store.columns import stamp
+from kai.store.binding import Connection
+from kai.store.columns import insert, maybe, read, read_all, stamp, values
 
-_FIELDS = ("name", "os_user", "zone", "email", "legacy_chat_id", "permissions")
-_PRESENT = (
-    "SELECT principal, name, os_user, zone, email, legacy_chat_id, permissions FROM person WHERE removed_at IS NULL"
-)
+_FIELDS = tuple(field.name for field in fields(Person) if field.name != "principal")
+_PRESENT = "SELECT * FROM person WHERE removed_at IS NULL"
 
 
 def add(db: Connection, person: Person, now: datetime) -> None:
     """Raises `BadInputError` when the name is taken, whatever its case."""
     _refuse_taken(db, person.name, person.principal)
-    db.execute(
-        "INSERT INTO person (principal, name, name_key, os_user, zone, email, legacy_chat_id, permissions, added_at) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            person.principal,
-            person.name,
-            person.name.casefold(),
-            person.os_user,
-            person.zone,
-            person.email,
-            person.legacy_chat_id,
-            person.permissions,
-            stamp(now),
-        ),
-    )
+    insert(db, "person", **values(person), name_key=person.name.casefold(), added_at=now)
 
 
 def get(db: Connection, principal: PrincipalId) -> Person:
@@ -39,22 +24,22 @@ def get(db: Connection, principal: PrincipalId) -> Person:
     row = db.execute(f"{_PRESENT} AND principal = ?", (principal,)).fetchone()
     if row is None:
         raise UnknownThingError("person", principal)
-    return _person(row)
+    return read(Person, row)
 
 
 def by_name(db: Connection, name: str) -> Person | None:
     row = db.execute(f"{_PRESENT} AND name_key = ?", (name.casefold(),)).fetchone()
-    return _person(row) if row else None
+    return maybe(Person, row)
 
 
 def by_os_user(db: Connection, os_user: str) -> Person | None:
     """Whose OS user this is; of several that share it, the one who was there first."""
     row = db.execute(f"{_PRESENT} AND os_user = ? ORDER BY seq LIMIT 1", (os_user,)).fetchone()
-    return _person(row) if row else None
+    return maybe(Person, row)
 
 
 def every(db: Connection) -> tuple[Person, ...]:
-    return tuple(_person(row) for row in db.execute(f"{_PRESENT} ORDER BY seq"))
+    return read_all(Person, db.execute(f"{_PRESENT} ORDER BY seq"))
 
 
 def change(db: Connection, principal: PrincipalId, **fields: str) -> Person:
@@ -119,7 +104,3 @@ def _refuse_taken(db: Connection, name: str, principal: PrincipalId) -> None:
     other = by_name(db, name)
     if other and other.principal != principal:
         raise BadInputError("name", f"there is a person named {other.name!r} already", "Choose another name.")
-
-
-def _person(row: Row) -> Person:
-    return Person(PrincipalId(row[0]), *row[1:])

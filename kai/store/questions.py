@@ -1,6 +1,5 @@
 """Permission questions as rows. A turn is asking exactly while one of its questions is open."""
 
-from collections.abc import Sequence
 from datetime import datetime
 
 from kai.model.errors import BadInputError, UnknownThingError
@@ -9,8 +8,8 @@ from kai.model.ids import AddressId, AskId, ChannelId, DispatchId, PrincipalId, 
 from kai.model.states import AskState, TurnState
 from kai.model.turns import DeliveryKind, NewDelivery, Question
 from kai.store import deliveries
-from kai.store.binding import Connection, Row
-from kai.store.columns import choices, moment, pack_choices, stamp
+from kai.store.binding import Connection
+from kai.store.columns import insert, read, read_all
 from kai.store.moves import move
 
 
@@ -27,22 +26,20 @@ def ask(
 ) -> Question:
     """Keep a question, owe it to the address (`text`, else title and detail) and let the turn wait for the answer."""
     key = AskId(fresh("q"))
-    db.execute(
-        "INSERT INTO question (ask, turn, dispatch, key, title, detail, choices, free_text, state, asked_at, "
-        "expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            key,
-            turn,
-            dispatch,
-            asked.ask,
-            asked.title,
-            asked.detail,
-            pack_choices(asked.choices),
-            asked.free_text,
-            AskState.OPEN,
-            stamp(now),
-            stamp(expires_at),
-        ),
+    insert(
+        db,
+        "question",
+        ask=key,
+        turn=turn,
+        dispatch=dispatch,
+        key=asked.ask,
+        title=asked.title,
+        detail=asked.detail,
+        choices=asked.choices,
+        free_text=asked.free_text,
+        state=AskState.OPEN,
+        asked_at=now,
+        expires_at=expires_at,
     )
     if db.execute("SELECT state FROM turn WHERE turn = ?", (turn,)).fetchone()["state"] != TurnState.ASKING:
         move(db, turn, TurnState.ASKING)
@@ -85,26 +82,25 @@ def get(db: Connection, ask: AskId) -> Question:
     row = db.execute("SELECT * FROM question WHERE ask = ?", (ask,)).fetchone()
     if row is None:
         raise UnknownThingError("question", ask)
-    return _question(row)
+    return read(Question, row)
 
 
 def open_of(db: Connection, turn: TurnId) -> tuple[Question, ...]:
     """The open questions of a turn, oldest first."""
-    return _questions(
-        db.execute(
-            "SELECT * FROM question WHERE turn = ? AND state = 'open' ORDER BY asked_at, ask", (turn,)
-        ).fetchall()
+    return read_all(
+        Question, db.execute("SELECT * FROM question WHERE turn = ? AND state = 'open' ORDER BY asked_at, ask", (turn,))
     )
 
 
 def open_in_channel(db: Connection, channel: ChannelId) -> tuple[Question, ...]:
     """The open questions of a channel, oldest first."""
-    return _questions(
+    return read_all(
+        Question,
         db.execute(
             "SELECT q.* FROM turn t JOIN question q ON q.turn = t.turn AND q.state = 'open' "
             "WHERE t.channel = ? AND t.state = 'asking' ORDER BY q.asked_at, q.ask",
             (channel,),
-        ).fetchall()
+        ),
     )
 
 
@@ -129,26 +125,5 @@ def _shut(
     by: PrincipalId | None = None,
     reason: str = "",
 ) -> None:
-    move(db, question.ask, state, closed_at=stamp(now), choice=choice, answered_by=by, reason=reason)
+    move(db, question.ask, state, closed_at=now, choice=choice, answered_by=by, reason=reason)
     deliveries.drop(db, deliveries.pending_of_ask(db, question.ask), now)
-
-
-def _questions(rows: Sequence[Row]) -> tuple[Question, ...]:
-    return tuple(_question(row) for row in rows)
-
-
-def _question(row: Row) -> Question:
-    return Question(
-        AskId(row["ask"]),
-        TurnId(row["turn"]),
-        row["key"],
-        row["title"],
-        row["detail"],
-        choices(row["choices"]),
-        AskState(row["state"]),
-        moment(row["asked_at"]),
-        moment(row["expires_at"]),
-        bool(row["free_text"]),
-        row["choice"],
-        PrincipalId(row["answered_by"]) if row["answered_by"] else None,
-    )

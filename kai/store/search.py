@@ -28,8 +28,8 @@ def refresh(db: Connection) -> None:
     db.execute("BEGIN IMMEDIATE")
     try:
         db.execute("INSERT INTO message_index (message_index) VALUES ('delete-all')")
-        for channel, seq, text in messages.every_said(db):
-            words.add(db, channel, seq, text)
+        for channel_seq, seq, text in messages.every_said(db):
+            words.add(db, channel_seq, seq, text)
         db.execute("INSERT OR REPLACE INTO fact VALUES ('words', ?)", (words.VERSION,))
         db.execute("COMMIT")
     finally:
@@ -39,7 +39,10 @@ def refresh(db: Connection) -> None:
 
 def _query(db: Connection, channel: ChannelId, text: str) -> str:
     """An FTS5 query: marked words in double quotes joined by OR, rarest first while the budget of rows lasts."""
-    mark = words.mark(db, channel)
+    row = db.execute("SELECT seq FROM channel WHERE channel = ?", (channel,)).fetchone()
+    if row is None:
+        return ""
+    mark = words.mark(row[0])
     wanted = list(dict.fromkeys(words.tokens(text, query=True)))[:_QUERY_TOKENS]
     counted = sorted((_rows_with(db, mark + token), token) for token in wanted)
     parts: list[str] = []

@@ -5,35 +5,23 @@ from typing import Literal
 
 from kai.model.ids import ChannelId, PrincipalId, RunId, SessionId
 from kai.model.turns import Outcome, SessionRow
-from kai.store.binding import Connection, Row
-from kai.store.columns import moment, stamp
+from kai.store.binding import Connection
+from kai.store.columns import insert, maybe, stamp, values
 
 
 def open(db: Connection, session: SessionRow) -> None:  # noqa: A001 said as sessions.open
     """Keep a session. A row that is there already keeps what only a worked turn may set."""
-    db.execute(
-        "INSERT INTO session VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
-        "ON CONFLICT (session) DO UPDATE SET state = excluded.state, used_at = excluded.used_at",
-        (
-            session.session,
-            session.channel,
-            session.principal,
-            session.backend,
-            session.epoch,
-            session.workspace,
-            session.native_id,
-            session.turns,
-            session.state,
-            stamp(session.created_at),
-            stamp(session.used_at),
-            session.compacted,
-        ),
-    )
+    known = db.execute(
+        "UPDATE session SET state = ?, used_at = ? WHERE session = ?",
+        (session.state, stamp(session.used_at), session.session),
+    ).rowcount
+    if not known:
+        insert(db, "session", **values(session))
 
 
 def get(db: Connection, session: SessionId) -> SessionRow | None:
     row = db.execute("SELECT * FROM session WHERE session = ?", (session,)).fetchone()
-    return _session(row) if row else None
+    return maybe(SessionRow, row)
 
 
 def latest(
@@ -45,7 +33,7 @@ def latest(
         "AND native_id <> '' AND state <> 'retired' ORDER BY used_at DESC LIMIT 1",
         (channel, principal, backend, epoch, workspace),
     ).fetchone()
-    return _session(row) if row else None
+    return maybe(SessionRow, row)
 
 
 def touch(db: Connection, session: SessionId, now: datetime) -> None:
@@ -118,21 +106,4 @@ def run_ended(
     db.execute(
         "UPDATE run SET ended_at = ?, exit_code = ?, exit_signal = ?, reason = ? WHERE run = ? AND ended_at IS NULL",
         (stamp(now), code, signal, reason, run),
-    )
-
-
-def _session(row: Row) -> SessionRow:
-    return SessionRow(
-        SessionId(row["session"]),
-        ChannelId(row["channel"]),
-        PrincipalId(row["principal"]),
-        row["backend"],
-        row["epoch"],
-        row["workspace"],
-        row["native_id"],
-        row["turns"],
-        row["state"],
-        moment(row["created_at"]),
-        moment(row["used_at"]),
-        bool(row["compacted"]),
     )

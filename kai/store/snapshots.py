@@ -5,13 +5,12 @@ from collections.abc import Iterator
 from datetime import datetime
 from hashlib import sha256
 
-from kai.model.context import ContextBlock, Disposition, Section, Verdict
+from kai.model.context import ContextBlock, Disposition, Section
 from kai.model.errors import UnknownThingError
-from kai.model.ids import DispatchId, RunId, SessionId, TurnId
-from kai.model.states import DispatchState
+from kai.model.ids import DispatchId, TurnId
 from kai.model.turns import Dispatch
-from kai.store.binding import Connection, Row
-from kai.store.columns import moment, stamp
+from kai.store.binding import Connection
+from kai.store.columns import insert, read, read_all, stamp, values
 
 _WORDS = -1  # the position of the person's own words
 _LEVEL = 1  # of zlib: this stands between a person and the first byte
@@ -27,24 +26,8 @@ def keep(db: Connection, dispatch: DispatchId, block: ContextBlock) -> None:
             "INSERT INTO snapshot_section VALUES (?, ?, ?, ?, ?, ?)",
             (dispatch, position, name, required, stable, digest),
         )
-    db.executemany(
-        "INSERT INTO disposition VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            (
-                dispatch,
-                at,
-                d.section,
-                d.source_kind,
-                d.source_id,
-                d.revision,
-                d.size_bytes,
-                d.tokens,
-                d.verdict,
-                d.reason,
-            )
-            for at, d in enumerate(block.dispositions)
-        ),
-    )
+    for at, item in enumerate(block.dispositions):
+        insert(db, "disposition", dispatch=dispatch, position=at, **values(item))
 
 
 def snapshot(db: Connection, dispatch: DispatchId) -> ContextBlock:
@@ -73,25 +56,13 @@ def snapshot(db: Connection, dispatch: DispatchId) -> ContextBlock:
 def dispositions(db: Connection, dispatch: DispatchId) -> tuple[Disposition, ...]:
     """What became of every considered item, in the order it was considered."""
     rows = db.execute("SELECT * FROM disposition WHERE dispatch = ? ORDER BY position", (dispatch,))
-    return tuple(
-        Disposition(
-            row["section"],
-            row["source_kind"],
-            row["source_id"],
-            row["revision"],
-            row["size_bytes"],
-            row["tokens"],
-            Verdict(row["verdict"]),
-            row["reason"],
-        )
-        for row in rows
-    )
+    return read_all(Disposition, rows)
 
 
 def dispatches(db: Connection, turn: TurnId) -> tuple[Dispatch, ...]:
     """The attempts of a turn, first to last."""
     rows = db.execute("SELECT * FROM dispatch WHERE turn = ? ORDER BY attempt", (turn,))
-    return tuple(_dispatch(row) for row in rows)
+    return read_all(Dispatch, rows)
 
 
 def dispatch(db: Connection, dispatch: DispatchId) -> Dispatch:
@@ -99,7 +70,7 @@ def dispatch(db: Connection, dispatch: DispatchId) -> Dispatch:
     row = db.execute("SELECT * FROM dispatch WHERE dispatch = ?", (dispatch,)).fetchone()
     if row is None:
         raise UnknownThingError("dispatch", dispatch)
-    return _dispatch(row)
+    return read(Dispatch, row)
 
 
 def purge(db: Connection, before: datetime, *, limit: int = 200) -> int:
@@ -134,22 +105,3 @@ def _store(db: Connection, text: str) -> bytes:
     if not db.execute("SELECT 1 FROM blob WHERE sha256 = ?", (digest,)).fetchone():
         db.execute("INSERT INTO blob VALUES (?, ?, ?)", (digest, len(data), zlib.compress(data, _LEVEL)))
     return digest
-
-
-def _dispatch(row: Row) -> Dispatch:
-    return Dispatch(
-        DispatchId(row["dispatch"]),
-        TurnId(row["turn"]),
-        row["attempt"],
-        DispatchState(row["state"]),
-        row["backend"],
-        row["model"],
-        SessionId(row["session"]),
-        RunId(row["run"]),
-        row["epoch"],
-        bool(row["fresh"]),
-        moment(row["prepared_at"]),
-        moment(row["sent_at"]),
-        moment(row["settled_at"]),
-        row["frame_sha256"],
-    )

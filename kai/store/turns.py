@@ -12,13 +12,13 @@ from datetime import datetime
 from kai.model.context import ContextBlock
 from kai.model.errors import FailureKind, UnknownThingError, WrongMoveError
 from kai.model.events import Usage
-from kai.model.ids import AddressId, ChannelId, DispatchId, MessageId, PrincipalId, TurnId, fresh
+from kai.model.ids import ChannelId, DispatchId, MessageId, PrincipalId, TurnId, fresh
 from kai.model.messages import Author, Message
 from kai.model.states import ENDED_TURNS, AskState, DispatchState, TurnState
 from kai.model.turns import DeliveryKind, Dispatch, NewDelivery, Outcome, Turn
 from kai.store import deliveries, messages, moves, questions, sessions, snapshots
 from kai.store.binding import Connection, Row
-from kai.store.columns import lines, moment, pack_lines, stamp
+from kai.store.columns import insert, maybe, packed, read, read_all, unpacked, values
 
 RESTARTED = "kai was restarted while this was being answered; what had been done by then stays done"
 _LIVE = "state IN ('running', 'asking', 'held')"  # word for word as in the index `turn_live`
@@ -30,7 +30,7 @@ def get(db: Connection, turn: TurnId) -> Turn:
     row = db.execute("SELECT * FROM turn WHERE turn = ?", (turn,)).fetchone()
     if row is None:
         raise UnknownThingError("turn", turn)
-    return _turn(row)
+    return read(Turn, row)
 
 
 def particulars(db: Connection, turn: TurnId) -> tuple[str, Usage | None]:
@@ -54,7 +54,7 @@ def listing(
     given = {name: value for name, value in wanted.items() if value is not None}
     where = " AND ".join(f"{name} = :{name}" for name in given) or "1"
     rows = db.execute(f"SELECT * FROM turn WHERE {where} ORDER BY seq DESC LIMIT :limit", {**given, "limit": limit})
-    return tuple(_turn(row) for row in rows)
+    return read_all(Turn, rows)
 
 
 def next_queued(db: Connection, channel: ChannelId) -> Turn | None:
@@ -62,7 +62,7 @@ def next_queued(db: Connection, channel: ChannelId) -> Turn | None:
     row = db.execute(
         "SELECT * FROM turn WHERE channel = ? AND state = 'queued' ORDER BY seq LIMIT 1", (channel,)
     ).fetchone()
-    return _turn(row) if row else None
+    return maybe(Turn, row)
 
 
 def queued_channels(db: Connection) -> tuple[ChannelId, ...]:
@@ -81,7 +81,7 @@ def queued_count(db: Connection, channel: ChannelId) -> int:
 def live(db: Connection, channel: ChannelId) -> Turn | None:
     """The one turn that is running, asking or held."""
     row = db.execute(f"SELECT * FROM turn WHERE channel = ? AND {_LIVE}", (channel,)).fetchone()
-    return _turn(row) if row else None
+    return maybe(Turn, row)
 
 
 def move(
@@ -113,22 +113,9 @@ def begin(db: Connection, turn: TurnId, dispatch: Dispatch, snapshot: ContextBlo
     if (open_ := _open_dispatch(db, turn)) is not None:
         raise WrongMoveError("dispatch", open_["dispatch"], open_["state"], DispatchState.PREPARED)
     sessions.run_started(db, dispatch.run, dispatch.session, now)
-    row = {
-        "dispatch": dispatch.dispatch,
-        "turn": turn,
-        "attempt": dispatch.attempt,
-        "state": DispatchState.PREPARED,
-        "backend": dispatch.backend,
-        "model": dispatch.model,
-        "session": dispatch.session,
-        "run": dispatch.run,
-        "epoch": dispatch.epoch,
-        "fresh": dispatch.fresh,
-        "bare": snapshot.bare,
-        "tokens": snapshot.tokens,
-        "prepared_at": stamp(now),
-    }
-    db.execute(f"INSERT INTO dispatch ({', '.join(row)}) VALUES ({', '.join(f':{name}' for name in row)})", row)
+    columns = values(dispatch, "turn", "state", "sent_at", "settled_at", "frame_sha256")
+    row = {**columns, "bare": snapshot.bare, "tokens": snapshot.tokens, "prepared_at": now}
+    insert(db, "dispatch", turn=turn, state=DispatchState.PREPARED, **row)
     snapshots.keep(db, dispatch.dispatch, snapshot)
     db.execute(
         "UPDATE turn SET backend = ?, model = ?, attempts = ? WHERE turn = ?",
@@ -138,19 +125,19 @@ def begin(db: Connection, turn: TurnId, dispatch: Dispatch, snapshot: ContextBlo
 
 def mark_sent(db: Connection, dispatch: DispatchId, frame_sha256: str, now: datetime) -> None:
     """The next thing that happens is the write of these bytes: from here on the attempt may have acted."""
-    moves.move(db, dispatch, DispatchState.SENT, sent_at=stamp(now), frame_sha256=frame_sha256)
+    moves.move(db, dispatch, DispatchState.SENT, sent_at=now, frame_sha256=frame_sha256)
 
 
 def settle(db: Connection, dispatch: DispatchId, now: datetime) -> None:
     """The attempt is over and known to be; its turn goes on."""
-    moves.move(db, dispatch, DispatchState.SETTLED, settled_at=stamp(now))
+    moves.move(db, dispatch, DispatchState.SETTLED, settled_at=now)
 
 
 def save_partial(db: Connection, turn: TurnId, text: str, tool_lines: Sequence[str]) -> None:
     """What a live turn has said so far, in place of what was saved before. Too late for an ended one: ignored."""
     db.execute(
         f"INSERT OR REPLACE INTO partial SELECT turn, ?, ? FROM turn WHERE turn = ? AND {_LIVE}",
-        (text, pack_lines(tool_lines), turn),
+        (text, packed(tuple(tool_lines)), turn),
     )
 
 
@@ -177,7 +164,7 @@ def finish(
         db,
         turn,
         outcome.state,
-        ended_at=stamp(now),
+        ended_at=now,
         failure=outcome.failure,
         reason=outcome.reason,
         detail=outcome.detail,
@@ -202,7 +189,7 @@ def recover(db: Connection, now: datetime) -> tuple[Turn, ...]:
     sessions.end_all(db, now, "daemon restarted")
     cut: list[Turn] = []
     for row in db.execute(f"SELECT * FROM turn WHERE {_LIVE} ORDER BY seq").fetchall():
-        turn = _turn(row)
+        turn = read(Turn, row)
         if turn.state is TurnState.RUNNING and not _may_have_acted(db, turn.turn):
             _end_attempt(db, turn.turn, TurnState.QUEUED, now)
             moves.move(db, turn.turn, TurnState.QUEUED, started_at=None)
@@ -224,11 +211,8 @@ def retry(db: Connection, turn: TurnId, now: datetime) -> Turn:
     if row:
         return get(db, TurnId(row[0]))
     again = TurnId(fresh("t"))
-    db.execute(
-        "INSERT INTO turn (turn, channel, message, principal, address, state, queued_at, retry_of) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        (again, known.channel, known.message, known.principal, known.address, TurnState.QUEUED, stamp(now), turn),
-    )
+    same = values(known, "answer", "failure", "reason", "backend", "model", "attempts", "started_at", "ended_at")
+    insert(db, "turn", **{**same, "turn": again, "state": TurnState.QUEUED, "queued_at": now, "retry_of": turn})
     return get(db, again)
 
 
@@ -240,24 +224,27 @@ def _run(db: Connection, turn: Turn, now: datetime) -> None:
     first = next_queued(db, turn.channel)
     if first is None or first.turn != turn.turn or live(db, turn.channel) is not None:
         raise WrongMoveError("turn", turn.turn, turn.state, TurnState.RUNNING)
-    moves.move(db, turn.turn, TurnState.RUNNING, only=(TurnState.QUEUED,), started_at=stamp(now))
+    moves.move(db, turn.turn, TurnState.RUNNING, only=(TurnState.QUEUED,), started_at=now)
 
 
 def _keep_answer(db: Connection, turn: Turn, outcome: Outcome, name: str, now: datetime) -> Message | None:
     if not outcome.text.strip() and not outcome.tool_lines:
         return None
-    entry = messages.Entry(
+    said = Message(
+        MessageId(fresh("m")),
         turn.channel,
+        0,
         Author.AGENT,
         turn.principal,
         name,
         outcome.text,
-        turn=turn.turn,
-        backend=turn.backend,
-        tool_lines=outcome.tool_lines,
-        incomplete=outcome.incomplete,
+        now,
+        turn.turn,
+        turn.backend,
+        outcome.tool_lines,
+        outcome.incomplete,
     )
-    return messages.keep(db, entry, now)
+    return messages.keep(db, said)
 
 
 def _telling(turn: Turn, outcome: Outcome, owed: Sequence[NewDelivery]) -> list[NewDelivery]:
@@ -281,7 +268,7 @@ def _end_attempt(db: Connection, turn: TurnId, state: TurnState, now: datetime) 
         return
     cut = state is TurnState.INTERRUPTED and open_["state"] == DispatchState.SENT
     to = DispatchState.UNKNOWN if cut else DispatchState.SETTLED
-    moves.move(db, open_["dispatch"], to, settled_at=stamp(now))
+    moves.move(db, open_["dispatch"], to, settled_at=now)
 
 
 def _tell_session(db: Connection, dispatch: DispatchId, outcome: Outcome, now: datetime) -> None:
@@ -319,29 +306,8 @@ def _interrupt(db: Connection, turn: Turn, now: datetime) -> None:
     outcome = Outcome(
         TurnState.INTERRUPTED,
         text,
-        lines(kept["tool_lines"]) if kept else (),
+        unpacked(kept["tool_lines"]) if kept else (),
         incomplete=True,
         reason=RESTARTED,
     )
     finish(db, turn.turn, None, outcome, (NewDelivery(turn.address, DeliveryKind.NOTICE, told),), "kai", now)
-
-
-def _turn(row: Row) -> Turn:
-    return Turn(
-        TurnId(row["turn"]),
-        ChannelId(row["channel"]),
-        MessageId(row["message"]),
-        PrincipalId(row["principal"]),
-        AddressId(row["address"]),
-        TurnState(row["state"]),
-        moment(row["queued_at"]),
-        moment(row["started_at"]),
-        moment(row["ended_at"]),
-        FailureKind(row["failure"]) if row["failure"] else None,
-        row["reason"],
-        row["backend"],
-        row["model"],
-        MessageId(row["answer"]) if row["answer"] else None,
-        TurnId(row["retry_of"]) if row["retry_of"] else None,
-        row["attempts"],
-    )

@@ -9,7 +9,6 @@ import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 
-from kai.model.ids import ChannelId
 from kai.store.binding import Connection
 
 VERSION = "1"  # a change of `tokens` needs another: the index is then made anew
@@ -55,24 +54,23 @@ def _stem(word: str) -> str:
     return stem
 
 
-def add(db: Connection, channel: ChannelId, seq: int, text: str) -> None:
-    """Make the message in row `seq` findable."""
-    if words := _marked(db, channel, text):
+def add(db: Connection, channel_seq: int, seq: int, text: str) -> None:
+    """Make the message in row `seq` findable in its channel."""
+    if words := _marked(channel_seq, text):
         db.execute("INSERT INTO message_index (rowid, words) VALUES (?, ?)", (seq, words))
 
 
-def drop(db: Connection, channel: ChannelId, seq: int, text: str) -> None:
+def drop(db: Connection, channel_seq: int, seq: int, text: str) -> None:
     """Undo `add`; `text` must be what was added, for the index itself keeps no text."""
-    if words := _marked(db, channel, text):
+    if words := _marked(channel_seq, text):
         db.execute("INSERT INTO message_index (message_index, rowid, words) VALUES ('delete', ?, ?)", (seq, words))
 
 
-def mark(db: Connection, channel: ChannelId) -> str:
+def mark(channel_seq: int) -> str:
     """What every indexed word of a channel begins with."""
-    row = db.execute("SELECT seq FROM channel WHERE channel = ?", (channel,)).fetchone()
-    return f"{row[0]}_" if row else "_"
+    return f"{channel_seq}_"
 
 
-def _marked(db: Connection, channel: ChannelId, text: str) -> str:
-    prefix = mark(db, channel)
-    return " ".join(prefix + token for token in tokens(text))
+def _marked(channel_seq: int, text: str) -> str:
+    prefix = mark(channel_seq)
+    return " ".join([prefix + token for token in tokens(text)])
