@@ -7,7 +7,7 @@ neither must a command that only prints its help.
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import fields, is_dataclass
+from dataclasses import asdict, fields, is_dataclass
 from datetime import datetime
 from enum import Enum
 from functools import cache
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 View = dict[str, Any]  # what the door shows of a thing, as docs/api.md describes it
-_SILENCE_S = 45.0  # three heartbeats of a stream
+_PATIENCE_S = (5.0, 45.0, 10.0, 10.0)  # of a stream: connect, read (three heartbeats), write, wait for a connection
 
 
 class Client:
@@ -65,18 +65,7 @@ class Client:
 
     async def receive(self, inbound: InboundMessage) -> Accepted:
         """Hand in a message; it is stored when this returns. `bridge` is left out: the daemon knows who calls."""
-        body = {
-            "chat": inbound.chat,
-            "thread": inbound.thread,
-            "sender": inbound.sender,
-            "external_id": inbound.external_id,
-            "text": inbound.text,
-            "attachments": list(inbound.attachments),
-            "reply_to": inbound.reply_to,
-            "edit_of": inbound.edit_of,
-            "deleted": inbound.deleted,
-            "sent_at": inbound.sent_at and inbound.sent_at.isoformat(),
-        }
+        body = {name: getattr(inbound, name) for name in _names(InboundMessage) if name != "bridge"}
         return decode(Accepted, await self._view("POST", "/v1/messages", body))
 
     async def deliveries(
@@ -97,12 +86,7 @@ class Client:
 
     async def receipt(self, delivery: str, receipt: Receipt) -> None:
         """Say what became of a delivery."""
-        body = {
-            "outcome": receipt.outcome.value,
-            "external_ids": list(receipt.external_ids),
-            "problem": receipt.problem,
-        }
-        await self._ask("POST", f"/v1/deliveries/{_part(delivery)}/receipt", body)
+        await self._ask("POST", f"/v1/deliveries/{_part(delivery)}/receipt", asdict(receipt))
 
     async def attach(self, data: bytes, name: str, media_type: str) -> AttachmentInfo:
         """Store a file; its `ref` goes into a message."""
@@ -237,7 +221,7 @@ class Client:
 
     async def _ask(self, method: str, path: str, body: Mapping[str, Any] | None = None, **asked: str) -> Any:
         # ASCII, so that half a surrogate pair travels as an escape: the daemon mends it, and no message is lost.
-        content = None if body is None else json.dumps(body, separators=(",", ":")).encode()
+        content = None if body is None else json.dumps(body, default=datetime.isoformat).encode()
         headers = {} if body is None else {"content-type": "application/json"}
         params = {name: value for name, value in asked.items() if value}
         answer = await self._send(method, path, content=content, headers=headers, params=params)
@@ -251,7 +235,7 @@ class Client:
         return answer
 
     async def _stream(self, path: str, asked: Mapping[str, str]) -> AsyncGenerator[tuple[str, Any], None]:
-        async with self._reached() as http, http.stream("GET", path, params=asked, timeout=_patience()) as answer:
+        async with self._reached() as http, http.stream("GET", path, params=asked, timeout=_PATIENCE_S) as answer:
             if not answer.is_success:
                 raise _refusal(answer.status_code, await answer.aread())
             async for name, data in events_in(answer.aiter_raw()):
@@ -269,27 +253,13 @@ class Client:
         except httpx.TimeoutException as error:
             raise UnreachableError(str(self._socket), "no answer came in time") from error
         except httpx.HTTPError as error:
-            raise UnreachableError(str(self._socket), _reason(self._socket, error)) from error
+            raise UnreachableError(str(self._socket), _reason(error)) from error
 
 
-def _patience() -> Any:
-    import httpx  # noqa: PLC0415
-
-    return httpx.Timeout(10.0, read=_SILENCE_S)
-
-
-def _reason(socket: Path, error: Exception) -> str:
-    cause: BaseException | None = error
-    while cause is not None:
-        match cause:
-            case FileNotFoundError():
-                return "the socket is not there"
-            case ConnectionRefusedError():
-                return "the socket is there, and nobody listens"
-            case PermissionError():
-                return f"this OS user may not connect to it (see the group of {socket})"
-        cause = cause.__cause__ or cause.__context__
-    return "the connection broke"
+def _reason(error: BaseException | None) -> str:
+    while error is not None and not isinstance(error, OSError):
+        error = error.__cause__ or error.__context__
+    return (error and error.strerror) or "the connection broke"
 
 
 def _refusal(status: int, content: bytes) -> ApiError:

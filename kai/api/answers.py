@@ -1,17 +1,16 @@
 """What a handler may give back, and how it goes out over ASGI."""
 
+import json
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import anyio
-from anyio import to_thread
-from pydantic_core import PydanticSerializationError, to_json
+from pydantic_core import PydanticSerializationError, to_json, to_jsonable_python
 from starlette.types import Receive, Send
 
-from kai.api.problems import FaultError, NoRouteError, ProblemDocument, SlowRequestError, TooLargeError, document
+from kai.api.problems import FaultError, SlowRequestError, TooLargeError, WrongMethodError, document
 from kai.log import log
 from kai.model.errors import KaiError
 from kai.model.ids import fresh
@@ -20,7 +19,9 @@ from kai.model.messages import AttachmentInfo
 JSON = "application/json"
 PROBLEM = "application/problem+json"
 SSE = "text/event-stream"
+TEXT = "text/plain; charset=utf-8"
 _PIECE_BYTES = 256 * 1024
+Headers = tuple[tuple[bytes, bytes], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +35,14 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """Server-sent events: `source`, each item as `shape` tells it. `prompt`: the first item comes at once, so that
-    an error in its place can still be a status."""
+    """Server-sent events: `source`, each item as `shape` tells it.
+
+    `is_prompt`: its first item comes at once, so that an error in the place of it can still be a status.
+    """
 
     source: AsyncIterator[Any]
     shape: Callable[[Any], Event]
-    prompt: bool = False
+    is_prompt: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,56 +59,34 @@ class TextAnswer:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class JsonAnswer:
-    """JSON that is encoded already."""
-
-    body: bytes
-
-
 def as_json(value: Any) -> bytes:
     """Compact JSON of model values: field names, enums by value, times in ISO 8601 with their offset."""
     try:
         return to_json(value)
     except PydanticSerializationError:
-        return to_json(_sound(value))
+        # What an agent wrote may hold half a surrogate pair; to lose the whole answer over it would be worse.
+        return json.dumps(to_jsonable_python(value), ensure_ascii=False).encode("utf-8", "replace")
 
 
-def _sound(value: Any) -> Any:
-    # What an agent wrote may hold half a surrogate pair, which no UTF-8 can carry; a lost answer would be worse.
-    match value:
-        case str():
-            return value.encode("utf-8", "replace").decode()
-        case dict():
-            return {_sound(key): _sound(item) for key, item in value.items()}
-        case list() | tuple() | set() | frozenset():
-            return [_sound(item) for item in value]
-        case _ if hasattr(value, "__dataclass_fields__"):
-            return {name: _sound(getattr(value, name)) for name in value.__dataclass_fields__}
-        case _:
-            return value
-
-
-async def respond(
-    send: Send, status: int, body: bytes, media_type: str, headers: tuple[tuple[bytes, bytes], ...] = ()
-) -> None:
+async def respond(send: Send, status: int, body: bytes, media_type: str, headers: Headers = ()) -> None:
     """One whole answer."""
-    head = [(b"content-type", media_type.encode()), *headers]
-    if status != 204:
-        head.append((b"content-length", b"%d" % len(body)))
-    await send({"type": "http.response.start", "status": status, "headers": head})
+    head = ((b"content-type", media_type.encode()), (b"content-length", b"%d" % len(body)), *headers)
+    await send({"type": "http.response.start", "status": status, "headers": () if status == 204 else head})
     await send({"type": "http.response.body", "body": body})
 
 
 async def refuse(send: Send, error: KaiError) -> None:
     """The problem document of an error."""
+    headers: Headers = ()
+    match error:
+        case TooLargeError() | SlowRequestError():
+            headers = ((b"connection", b"close"),)  # the rest of the body is not worth reading
+        case WrongMethodError(allowed=allowed):
+            headers = ((b"allow", ", ".join(allowed).encode()),)
+        case _:
+            pass
     problem = document(error)
-    extra: list[tuple[bytes, bytes]] = []
-    if isinstance(error, TooLargeError | SlowRequestError):
-        extra.append((b"connection", b"close"))  # the rest of the body is not worth reading
-    if isinstance(error, NoRouteError) and error.allowed:
-        extra.append((b"allow", ", ".join(error.allowed).encode()))
-    await respond(send, problem.status, as_json(problem), PROBLEM, tuple(extra))
+    await respond(send, problem.status, as_json(problem), PROBLEM, headers)
 
 
 def fault(error: Exception, **where: Any) -> FaultError:
@@ -115,28 +96,27 @@ def fault(error: Exception, **where: Any) -> FaultError:
     return found
 
 
-async def send_file(send: Send, answer: FileAnswer) -> None:
-    """The bytes of a stored file, read in a worker thread, a piece at a time."""
-    info = answer.info
-    async with await anyio.open_file(Path(info.path), "rb") as file:
-        name = quote(info.name, safe="")
-        head = [
+def encoded_problem(error: KaiError) -> bytes:
+    """A whole HTTP/1.1 answer that closes the connection, for where no request could be read."""
+    problem = document(error)
+    body = as_json(problem)
+    head = f"HTTP/1.1 {problem.status} {problem.title}\r\ncontent-type: {PROBLEM}\r\n"
+    return f"{head}content-length: {len(body)}\r\nconnection: close\r\n\r\n".encode() + body
+
+
+async def send_file(send: Send, info: AttachmentInfo) -> None:
+    """The bytes of a stored file, read in a worker thread, a piece at a time. Raises `OSError` before the first."""
+    async with await anyio.open_file(info.path, "rb") as file:
+        head = (
             (b"content-type", info.media_type.encode()),
             (b"content-length", b"%d" % info.size_bytes),
-            (b"content-disposition", f"attachment; filename*=UTF-8''{name}".encode()),
+            (b"content-disposition", f"attachment; filename*=UTF-8''{quote(info.name, safe='')}".encode()),
             (b"x-content-type-options", b"nosniff"),
-        ]
+        )
         await send({"type": "http.response.start", "status": 200, "headers": head})
-        left = info.size_bytes
-        while left and (piece := await file.read(min(left, _PIECE_BYTES))):
-            left -= len(piece)
+        while piece := await file.read(_PIECE_BYTES):
             await send({"type": "http.response.body", "body": piece, "more_body": True})
     await send({"type": "http.response.body", "body": b""})
-
-
-def _encode(event: Event) -> bytes:
-    number = b"" if event.number is None else b"id: %d\n" % event.number
-    return b"%sevent: %s\ndata: %s\n\n" % (number, event.name.encode(), as_json(event.data))
 
 
 async def send_stream(
@@ -145,32 +125,27 @@ async def send_stream(
     """Send events until their source ends, the reader goes, or the server cancels the scope in `open_streams`.
 
     Nothing is buffered here: the source is asked for the next item only when the last one has left the process, so
-    a slow reader costs one event, and one that stands still is cut by the connection's own limit. An error of the
-    source becomes an event `problem`, and ends the stream.
+    a slow reader costs one event, and one that stands still is cut by the connection's own limit.
     """
+    group = anyio.create_task_group()
     try:
-        first = [item] if stream.prompt and (item := await anext(stream.source, None)) is not None else []
-        head = [(b"content-type", SSE.encode()), (b"cache-control", b"no-store")]
+        first = [item] if stream.is_prompt and (item := await anext(stream.source, None)) is not None else []
+        head = ((b"content-type", SSE.encode()), (b"cache-control", b"no-store"))
         await send({"type": "http.response.start", "status": 200, "headers": head})
-        async with anyio.create_task_group() as group:
+        async with group:
             open_streams.add(group.cancel_scope)
             group.start_soon(_watch, receive, send, heartbeat_s, group.cancel_scope)
-            try:
-                await _pump(send, first, stream)
-            finally:
-                open_streams.discard(group.cancel_scope)
+            await _pump(send, first, stream)
             group.cancel_scope.cancel()
     finally:
+        open_streams.discard(group.cancel_scope)
         if isinstance(stream.source, AsyncGenerator):
             await stream.source.aclose()
     await send({"type": "http.response.body", "body": b""})
 
 
-async def _push(send: Send, event: Event) -> None:
-    await send({"type": "http.response.body", "body": _encode(event), "more_body": True})
-
-
 async def _pump(send: Send, first: list[Any], stream: Stream) -> None:
+    """Send what there is. An error of the source becomes the last event, `problem`."""
     try:
         for item in first:
             await _push(send, stream.shape(item))
@@ -182,26 +157,18 @@ async def _pump(send: Send, first: list[Any], stream: Stream) -> None:
         await _push(send, Event("problem", document(fault(error))))
 
 
+async def _push(send: Send, event: Event) -> None:
+    number = b"" if event.number is None else b"id: %d\n" % event.number
+    body = b"%sevent: %s\ndata: %s\n\n" % (number, event.name.encode(), as_json(event.data))
+    await send({"type": "http.response.body", "body": body, "more_body": True})
+
+
 async def _watch(receive: Receive, send: Send, heartbeat_s: float, scope: anyio.CancelScope) -> None:
     """End the stream when its reader goes; say now and then that we are still here."""
-    while True:
-        with anyio.move_on_after(heartbeat_s):
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                scope.cancel()
-                return
-            continue
-        await send({"type": "http.response.body", "body": b": alive\n\n", "more_body": True})
-
-
-async def file_is_there(info: AttachmentInfo) -> bool:
-    """Whether the bytes of an attachment are still kept."""
-    return await to_thread.run_sync(Path(info.path).is_file)
-
-
-def encoded_problem(error: KaiError) -> bytes:
-    """A whole HTTP/1.1 answer that closes the connection, for where no request could be read."""
-    problem: ProblemDocument = document(error)
-    body = as_json(problem)
-    head = f"HTTP/1.1 {problem.status} {problem.title}\r\ncontent-type: {PROBLEM}\r\n"
-    return f"{head}content-length: {len(body)}\r\nconnection: close\r\n\r\n".encode() + body
+    gone = False
+    while not gone:
+        with anyio.move_on_after(heartbeat_s) as wait:
+            gone = (await receive())["type"] == "http.disconnect"
+        if wait.cancelled_caught:
+            await send({"type": "http.response.body", "body": b": alive\n\n", "more_body": True})
+    scope.cancel()

@@ -48,13 +48,13 @@ Limit = Annotated[int, Field(ge=1, le=500)]
 class Body(BaseModel):
     """Strict: no coercion, no unknown field."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True, hide_input_in_errors=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, hide_input_in_errors=True)
 
 
 class Query(BaseModel):
     """The part behind the question mark: text that is read as the field's type."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True, hide_input_in_errors=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
 
 class NoBody(Body):
@@ -212,8 +212,6 @@ def _bad(shape: type[BaseModel], loc: tuple[int | str, ...], kind: str, message:
             return BadInputError(path, "there is no such field", f"{hint[:1].upper()}{hint[1:]}")
         case "missing":
             return BadInputError(path, "is missing")
-        case "string_unicode":
-            return BadInputError(path, "holds half a surrogate pair, which is no text")
         case "string_pattern_mismatch":
             return BadInputError(path, "may hold no control character")
         case _:

@@ -4,7 +4,6 @@ import asyncio
 import socket
 import struct
 from collections import Counter
-from collections.abc import Callable
 from typing import Any
 
 import httptools
@@ -15,7 +14,7 @@ from uvicorn.server import ServerState
 from kai.api.answers import encoded_problem
 from kai.api.callers import Peer
 from kai.api.limits import ApiLimits
-from kai.api.problems import MalformedError, SlowRequestError
+from kai.api.problems import CrowdedError, MalformedError, SlowRequestError
 from kai.log import log
 from kai.model.errors import KaiError
 
@@ -26,13 +25,14 @@ class Gate:
     """Counts the connections of one socket, in all and for each uid."""
 
     def __init__(self, limits: ApiLimits) -> None:
-        self._most = limits.most_connections
-        self._most_of_one = limits.most_of_one_uid
+        self.limits = limits
         self._of_uid: Counter[int] = Counter()
 
     def enter(self, uid: int) -> bool:
         """Whether one more may stay; if so it is counted until `leave`."""
-        is_free = self._of_uid.total() < self._most and self._of_uid[uid] < self._most_of_one
+        is_free = (
+            self._of_uid.total() < self.limits.most_connections and self._of_uid[uid] < self.limits.most_of_one_uid
+        )
         if is_free:
             self._of_uid[uid] += 1
         return is_free
@@ -43,21 +43,13 @@ class Gate:
             del self._of_uid[uid]
 
 
-class CrowdedError(KaiError):
-    """There are too many connections; one more was not taken."""
-
-    @property
-    def hint(self) -> str:
-        return "Close those that are not needed, and try again in a moment."
-
-
 class PeerConnection(HttpToolsProtocol):
     """Adds ``kai.peer`` to the scope of each request. A peer that is slow, endless or stuck is cut off."""
 
-    def __init__(self, config: Config, state: ServerState, *, gate: Gate, limits: ApiLimits) -> None:
+    def __init__(self, config: Config, state: ServerState, gate: Gate) -> None:
         super().__init__(config, state, {})
         self._gate = gate
-        self._limits = limits
+        self._limits = gate.limits
         self._peer: Peer | None = None
         self._head_timer: asyncio.TimerHandle | None = None
         self._stuck_timer: asyncio.TimerHandle | None = None
@@ -76,8 +68,9 @@ class PeerConnection(HttpToolsProtocol):
         self._await_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._end_timer("_head_timer")
-        self._end_timer("_stuck_timer")
+        self._head_is_there()
+        if self._stuck_timer is not None:
+            self._stuck_timer.cancel()
         if self._peer is not None:
             self._gate.leave(self._peer.uid)
             super().connection_lost(exc)
@@ -97,7 +90,7 @@ class PeerConnection(HttpToolsProtocol):
             self._await_head()
 
     def on_headers_complete(self) -> None:
-        self._end_timer("_head_timer")
+        self._head_is_there()
         if len(self.pipeline) >= self._limits.pipelined:
             raise httptools.HttpParserError("too many requests ahead of their answers")
         super().on_headers_complete()
@@ -118,24 +111,22 @@ class PeerConnection(HttpToolsProtocol):
         self._stuck_timer = self.loop.call_later(self._limits.stuck_s, self._cut)
 
     def resume_writing(self) -> None:
-        self._end_timer("_stuck_timer")
+        if self._stuck_timer is not None:
+            self._stuck_timer.cancel()
         super().resume_writing()
 
     def _await_head(self) -> None:
-        self._head_timer = self.loop.call_later(self._limits.head_s, self._too_slow)
-
-    def _too_slow(self) -> None:
-        self._say(SlowRequestError(self._limits.head_s))
+        too_slow = SlowRequestError(self._limits.head_s)
+        self._head_timer = self.loop.call_later(self._limits.head_s, self._say, too_slow)
 
     def _cut(self) -> None:
         log.warning("api.stuck", uid=None if self._peer is None else self._peer.uid)
         self.transport.abort()
 
-    def _end_timer(self, name: str) -> None:
-        timer: asyncio.TimerHandle | None = getattr(self, name)
-        if timer is not None:
-            timer.cancel()
-            setattr(self, name, None)
+    def _head_is_there(self) -> None:
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+            self._head_timer = None
 
     def _say(self, error: KaiError) -> None:
         if not self.transport.is_closing():
@@ -147,9 +138,3 @@ class PeerConnection(HttpToolsProtocol):
 def _peer(sock: Any) -> Peer:
     pid, uid, gid = _CREDENTIALS.unpack(sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size))
     return Peer(uid, gid, pid)
-
-
-def connections(config: Config, state: ServerState, limits: ApiLimits) -> Callable[[], asyncio.Protocol]:
-    """A factory of connections that share one gate."""
-    gate = Gate(limits)
-    return lambda: PeerConnection(config, state, gate=gate, limits=limits)

@@ -1,7 +1,7 @@
 """One route: how it is described, and the ASGI application that carries it out."""
 
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar, get_args, get_type_hints
 
 import anyio
@@ -9,8 +9,8 @@ from starlette.types import Message, Receive, Scope, Send
 
 from kai.api.answers import (
     JSON,
+    TEXT,
     FileAnswer,
-    JsonAnswer,
     Stream,
     TextAnswer,
     as_json,
@@ -24,7 +24,7 @@ from kai.api.attachments import AttachmentFolder
 from kai.api.bodies import Body, Query, checked
 from kai.api.callers import Callers
 from kai.api.limits import ApiLimits
-from kai.api.problems import NoRouteError
+from kai.api.problems import WrongMethodError
 from kai.api.requests import header, json_body, query
 from kai.model.errors import KaiError
 from kai.turns.door import Caller, Door
@@ -47,18 +47,18 @@ class Parts:
     run_of: Callable[[int], str | None]
     max_body_bytes: Callable[[], int]
     max_attachment_bytes: Callable[[], int]
-    limits: ApiLimits
-    streams: set[anyio.CancelScope]
+    limits: ApiLimits = field(default_factory=ApiLimits)
+    streams: set[anyio.CancelScope] = field(default_factory=set)
 
 
 @dataclass(frozen=True, slots=True)
 class Call(Generic[BodyT, QueryT]):
-    """One request, checked. `ids` are the parts of the path in braces."""
+    """One request, checked. `id` is the part of the path in braces."""
 
     caller: Caller
     body: BodyT
     query: QueryT
-    ids: Mapping[str, str]
+    id: str
     parts: Parts
     scope: Scope
     receive: Receive
@@ -68,20 +68,16 @@ class Call(Generic[BodyT, QueryT]):
         return self.parts.door
 
 
-Handler = Callable[[Call[Any, Any]], Awaitable[Any]]
-
-
 @dataclass(frozen=True, slots=True)
 class Route:
     """A line of the table. The handler's types and docstring say the rest: body, query, answer, summary.
 
-    A handler whose body is `None` reads the raw bytes itself. `status` 204 answers nothing. `is_open`: for whoever
-    may connect; its caller is nobody.
+    A handler whose body is `None` reads the raw bytes itself. `is_open`: for whoever may connect; its caller is nobody.
     """
 
     method: str
     path: str
-    handler: Handler
+    handler: Callable[[Call[Any, Any]], Awaitable[Any]]
     status: int = 200
     is_open: bool = False
 
@@ -98,8 +94,8 @@ class Endpoint:
     def __init__(self, route: Route, parts: Parts) -> None:
         self._route = route
         self._parts = parts
-        self._body, self._query, _ = route.shapes()
-        self._reads = route.method not in ("GET", "DELETE") and self._body is not None
+        body, self._query, _ = route.shapes()
+        self._body = None if route.method in ("GET", "DELETE") else body
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         has_started = False
@@ -128,11 +124,10 @@ class Endpoint:
         if not self._route.is_open:
             caller = await parts.callers.resolve(scope["kai.peer"], header(scope, b"kai-as"))
         body: Body | None = None
-        if self._reads and self._body is not None:
-            data = await json_body(scope, receive, cap_bytes=parts.max_body_bytes(), limit_s=parts.limits.body_s)
-            body = checked(self._body, data)
-        asked = checked(self._query, query(scope), "query")
-        return Call(caller, body, asked, scope["path_params"], parts, scope, receive)
+        if self._body is not None:
+            body = checked(self._body, await json_body(scope, receive, parts.max_body_bytes(), parts.limits.body_s))
+        asked = checked(self._query, query(scope))
+        return Call(caller, body, asked, scope["path_params"].get("id", ""), parts, scope, receive)
 
     async def _send(self, receive: Receive, send: Send, answer: Any) -> None:
         status, parts = self._route.status, self._parts
@@ -142,26 +137,22 @@ class Endpoint:
                     receive, send, answer, heartbeat_s=parts.limits.heartbeat_s, open_streams=parts.streams
                 )
             case FileAnswer():
-                await send_file(send, answer)
+                await send_file(send, answer.info)
             case TextAnswer():
-                await respond(send, status, answer.text.encode(), "text/plain; charset=utf-8")
-            case JsonAnswer():
-                await respond(send, status, answer.body, JSON)
-            case _ if status == 204:
-                await respond(send, status, b"", JSON)
+                await respond(send, status, answer.text.encode(), TEXT)
             case _:
-                await respond(send, status, as_json(answer), JSON)
+                await respond(send, status, b"" if status == 204 else as_json(answer), JSON)
 
 
 class Methods:
     """One path: hands each method to its endpoint."""
 
-    def __init__(self, endpoints: Mapping[str, Endpoint]) -> None:
-        self._endpoints = dict(endpoints)
+    def __init__(self) -> None:
+        self.endpoints: dict[str, Endpoint] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        endpoint = self._endpoints.get(scope["method"])
+        endpoint = self.endpoints.get(scope["method"])
         if endpoint is None:
-            await refuse(send, NoRouteError(scope["method"], scope["path"], tuple(sorted(self._endpoints))))
+            await refuse(send, WrongMethodError(scope["method"], scope["path"], tuple(sorted(self.endpoints))))
         else:
             await endpoint(scope, receive, send)

@@ -1,6 +1,7 @@
 """The two faces: the people's, and the agents', which share neither a route nor a credential."""
 
 from collections.abc import Iterable
+from typing import Any
 
 from anyio import to_thread
 from starlette.routing import Route as PathRoute
@@ -8,18 +9,18 @@ from starlette.routing import Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from kai.api import household, messages, turns
-from kai.api.answers import JsonAnswer, fault, refuse
+from kai.api.answers import fault, refuse
 from kai.api.bodies import NoBody, NoQuery
 from kai.api.callers import run_of_peer
 from kai.api.endpoint import Call, Endpoint, Methods, Parts, Route
-from kai.api.openapi import encoded_document
+from kai.api.openapi import document
 from kai.api.problems import NoRouteError
 from kai.model.errors import DeniedError, KaiError
 
 
-async def openapi(_: Call[NoBody, NoQuery]) -> JsonAnswer:
+async def openapi(_: Call[NoBody, NoQuery]) -> dict[str, Any]:
     """This document."""
-    return JsonAnswer(await to_thread.run_sync(encoded_document, PEOPLE_ROUTES))
+    return await to_thread.run_sync(document, PEOPLE_ROUTES)
 
 
 async def whoami(call: Call[NoBody, NoQuery]) -> dict[str, str]:
@@ -72,10 +73,10 @@ def _admit(run: str | None, *, for_runs: bool) -> None:
 
 
 def _router(parts: Parts, routes: Iterable[Route]) -> Router:
-    by_path: dict[str, dict[str, Endpoint]] = {}
+    by_path: dict[str, Methods] = {}
     for route in routes:
-        by_path.setdefault(route.path, {})[route.method] = Endpoint(route, parts)
-    paths = [PathRoute(path, Methods(endpoints)) for path, endpoints in by_path.items()]
+        by_path.setdefault(route.path, Methods()).endpoints[route.method] = Endpoint(route, parts)
+    paths = [PathRoute(path, methods) for path, methods in by_path.items()]
     return Router(paths, redirect_slashes=False, default=_nowhere)
 
 

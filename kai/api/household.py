@@ -67,7 +67,7 @@ async def backends(call: Call[NoBody, NoQuery]) -> list[dict[str, Any]]:
 
 async def check_backend(call: Call[NoBody, NoQuery]) -> dict[str, Any]:
     """A live handshake with an agent CLI."""
-    return await call.door.check_backend(call.caller, call.ids["id"])
+    return await call.door.check_backend(call.caller, call.id)
 
 
 async def status(call: Call[NoBody, NoQuery]) -> dict[str, Any]:
@@ -112,7 +112,7 @@ def _figures(name: str, value: Any) -> Iterator[tuple[str, float]]:
 
 
 def _principal(call: Call[Any, Any]) -> PrincipalId:
-    return PrincipalId(call.ids["id"])
+    return PrincipalId(call.id)
 
 
 ROUTES = (

@@ -1,8 +1,11 @@
 """Routes of what is said: attachments, messages in, deliveries out, channels, history."""
 
+import os
 from typing import Any
 
-from kai.api.answers import Event, FileAnswer, Stream, file_is_there
+from anyio import to_thread
+
+from kai.api.answers import Event, FileAnswer, Stream
 from kai.api.bodies import (
     AttachmentQuery,
     DeliveriesQuery,
@@ -12,10 +15,12 @@ from kai.api.bodies import (
     NoQuery,
     ReceiptBody,
     SearchBody,
+    checked,
 )
 from kai.api.endpoint import Call, Route
+from kai.api.problems import TooLargeError
 from kai.api.requests import header, media_type, pieces
-from kai.model.errors import BadInputError, UnknownThingError
+from kai.model.errors import UnknownThingError
 from kai.model.ids import AttachmentRef, ChannelId, DeliveryId
 from kai.model.messages import Accepted, AttachmentInfo, InboundMessage
 from kai.model.turns import Delivery, Progress, Receipt
@@ -47,9 +52,7 @@ async def deliveries(call: Call[NoBody, DeliveriesQuery]) -> Stream:
     """
     after = call.query.after
     if last := header(call.scope, b"last-event-id"):
-        if not (last.isascii() and last.isdigit() and len(last) <= 18):
-            raise BadInputError("last-event-id", "is no number of a delivery")
-        after = int(last)
+        after = checked(DeliveriesQuery, {"after": last}, "last-event-id").after
     return Stream(call.door.deliveries(call.caller, after=after, idempotent=call.query.idempotent), _owed)
 
 
@@ -63,28 +66,24 @@ async def post_receipt(call: Call[ReceiptBody, NoQuery]) -> None:
     """Say what became of a delivery. Saying the same again does no harm."""
     body = call.body
     receipt = Receipt(body.outcome, tuple(body.external_ids), body.problem)
-    await call.door.receipt(call.caller, DeliveryId(call.ids["id"]), receipt)
+    await call.door.receipt(call.caller, DeliveryId(call.id), receipt)
 
 
 async def post_attachment(call: Call[None, AttachmentQuery]) -> AttachmentInfo:
     """Store a file: its raw bytes as the body, its type as the content-type. Answers the reference for a message."""
-    body = pieces(
-        call.scope,
-        call.receive,
-        what="file",
-        cap_bytes=call.parts.max_attachment_bytes(),
-        limit_s=call.parts.limits.body_s,
-    )
-    info = await call.parts.attachments.keep(body, call.query.name, media_type(call.scope))
+    parts = call.parts
+    too_large = TooLargeError("file", parts.max_attachment_bytes(), "attachments.max_bytes")
+    body = pieces(call.scope, call.receive, too_large, parts.limits.body_s)
+    info = await parts.attachments.keep(body, call.query.name, media_type(call.scope))
     await call.door.attach(call.caller, info)
     return info
 
 
 async def get_attachment(call: Call[NoBody, NoQuery]) -> FileAnswer:
     """The bytes of a stored file."""
-    info = await call.door.attachment(call.caller, call.ids["id"])
-    if not await file_is_there(info):
-        raise UnknownThingError("stored file for attachment", info.ref)
+    info = await call.door.attachment(call.caller, call.id)
+    if not await to_thread.run_sync(os.path.exists, info.path):
+        raise UnknownThingError("stored file of attachment", info.ref)
     return FileAnswer(info)
 
 
@@ -95,12 +94,12 @@ async def channels(call: Call[NoBody, NoQuery]) -> list[dict[str, Any]]:
 
 async def channel(call: Call[NoBody, NoQuery]) -> dict[str, Any]:
     """One channel, its members and its addresses."""
-    return await call.door.channel(call.caller, ChannelId(call.ids["id"]))
+    return await call.door.channel(call.caller, ChannelId(call.id))
 
 
 async def channel_messages(call: Call[NoBody, MessagesQuery]) -> list[dict[str, Any]]:
     """Messages of a channel, oldest first: the newest of those before `before`."""
-    channel_id = ChannelId(call.ids["id"])
+    channel_id = ChannelId(call.id)
     return await call.door.history(call.caller, channel_id, before=call.query.before, limit=call.query.limit)
 
 

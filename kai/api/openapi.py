@@ -4,30 +4,25 @@ import re
 from typing import Any
 
 from pydantic import TypeAdapter
-from pydantic_core import to_json
 
 import kai
-from kai.api.answers import JSON, PROBLEM, SSE, FileAnswer, JsonAnswer, Stream, TextAnswer
-from kai.api.bodies import NoBody, Query
+from kai.api.answers import JSON, PROBLEM, SSE, TEXT, FileAnswer, Stream, TextAnswer
+from kai.api.bodies import Body, NoBody, Query
 from kai.api.endpoint import Route
 from kai.api.problems import ProblemDocument
 from kai.model.turns import Delivery, Progress
 
 _REF = "#/components/schemas/{model}"
-_ALSO = (ProblemDocument, Delivery, Progress)  # bodies of problems and of stream events
-
-
-def encoded_document(routes: tuple[Route, ...]) -> bytes:
-    """The document as JSON. Takes a fraction of a second."""
-    return to_json(document(routes), indent=1)
 
 
 def document(routes: tuple[Route, ...]) -> dict[str, Any]:
-    """The document of a table of routes."""
-    schemas, components = _schemas(routes)
+    """The document of a table of routes. Takes a fraction of a second."""
+    components: dict[str, Any] = {}
+    for kind in (Delivery, Progress):  # what the events of a stream carry
+        _schema(kind, components)
     paths: dict[str, dict[str, Any]] = {}
     for route in routes:
-        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, schemas)
+        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, components)
     return {
         "openapi": "3.1.0",
         "info": {
@@ -42,57 +37,50 @@ def document(routes: tuple[Route, ...]) -> dict[str, Any]:
     }
 
 
-def _schemas(routes: tuple[Route, ...]) -> tuple[dict[Any, Any], dict[str, Any]]:
-    inputs = {body for route in routes if (body := route.shapes()[0])}
-    outputs = {key: kind for route in routes if _is_json(kind := route.shapes()[2]) for key in [str(kind)]}
-    wanted: list[tuple[Any, Any, TypeAdapter[Any]]] = [
-        *((body.__name__, "validation", TypeAdapter(body)) for body in sorted(inputs, key=lambda body: body.__name__)),
-        *((key, "serialization", TypeAdapter(kind)) for key, kind in outputs.items()),
-        *((kind.__name__, "serialization", TypeAdapter(kind)) for kind in _ALSO),
-    ]
-    found, definitions = TypeAdapter.json_schemas(wanted, ref_template=_REF)
-    return {key: schema for (key, _), schema in found.items()}, definitions.get("$defs", {})
-
-
-def _is_json(kind: Any) -> bool:
-    return kind is not None and kind is not type(None) and kind not in (Stream, FileAnswer, TextAnswer, JsonAnswer)
-
-
-def _operation(route: Route, schemas: dict[Any, Any]) -> dict[str, Any]:
+def _operation(route: Route, components: dict[str, Any]) -> dict[str, Any]:
     body, query, answer = route.shapes()
     summary, _, description = (route.handler.__doc__ or "").partition("\n\n")
+    problem = {PROBLEM: {"schema": _schema(ProblemDocument, components)}}
     found: dict[str, Any] = {
         "operationId": route.handler.__name__,
         "summary": " ".join(summary.split()),
         "description": " ".join(description.split()),
         "parameters": [*_path_parameters(route.path), *_query_parameters(query)],
         "responses": {
-            str(route.status): _response(answer, schemas),
-            "default": {
-                "description": "A problem.",
-                "content": {PROBLEM: {"schema": schemas[ProblemDocument.__name__]}},
-            },
+            str(route.status): {"description": "Done.", "content": _content(answer, components)},
+            "default": {"description": "A problem.", "content": problem},
         },
     }
-    if body is None:
-        found["requestBody"] = {"required": True, "content": {"*/*": {}}}
-    elif body is not NoBody:
-        found["requestBody"] = {"required": True, "content": {JSON: {"schema": schemas[body.__name__]}}}
+    if body is not NoBody:
+        content = {"*/*": {}} if body is None else {JSON: {"schema": _schema(body, components)}}
+        found["requestBody"] = {"required": True, "content": content}
     return found
 
 
-def _response(answer: Any, schemas: dict[Any, Any]) -> dict[str, Any]:
-    if answer is Stream:
-        return {"description": "Events.", "content": {SSE: {"schema": {"type": "string"}}}}
+def _content(answer: Any, components: dict[str, Any]) -> dict[str, Any]:
+    if answer is type(None):
+        return {}
     if answer is FileAnswer:
-        return {"description": "The bytes.", "content": {"*/*": {}}}
+        return {"*/*": {}}
+    if answer is Stream:
+        return {SSE: {"schema": {"type": "string"}}}
     if answer is TextAnswer:
-        return {"description": "Text.", "content": {"text/plain": {"schema": {"type": "string"}}}}
-    if answer is JsonAnswer:
-        return {"description": "JSON.", "content": {JSON: {"schema": {"type": "object"}}}}
-    if not _is_json(answer):
-        return {"description": "Done."}
-    return {"description": "Done.", "content": {JSON: {"schema": schemas[str(answer)]}}}
+        return {TEXT: {"schema": {"type": "string"}}}
+    return {JSON: {"schema": _schema(answer, components)}}
+
+
+def _schema(kind: Any, components: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a type; one that has a name of its own goes to the components."""
+    schema = TypeAdapter(kind).json_schema(mode="validation" if _is_body(kind) else "serialization", ref_template=_REF)
+    components.update(schema.pop("$defs", {}))
+    if "title" not in schema:
+        return schema
+    components[schema["title"]] = schema
+    return {"$ref": _REF.format(model=schema["title"])}
+
+
+def _is_body(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, Body)
 
 
 def _path_parameters(path: str) -> list[dict[str, Any]]:

@@ -4,11 +4,12 @@ import re
 from dataclasses import dataclass
 
 from kai.model import errors
+from kai.model.errors import KaiError
 from kai.settings.problems import ConfigError
 
 
 @dataclass
-class MalformedError(errors.KaiError):
+class MalformedError(KaiError):
     """What was sent is no well-formed request. `field` is the nearest name that is known, or empty."""
 
     problem: str
@@ -16,15 +17,16 @@ class MalformedError(errors.KaiError):
 
     @property
     def sentence(self) -> str:
-        return f"{self.field}: {self.problem}." if self.field else f"The request is malformed: {self.problem}."
+        return f"The request is malformed: {self.field}{': ' if self.field else ''}{self.problem}."
 
 
 @dataclass
-class TooLargeError(errors.KaiError):
-    """More bytes than this route takes."""
+class TooLargeError(KaiError):
+    """More bytes than may come; `setting` is where the operator says how many may."""
 
     what: str
     limit_bytes: int
+    setting: str
 
     @property
     def sentence(self) -> str:
@@ -32,13 +34,11 @@ class TooLargeError(errors.KaiError):
 
     @property
     def hint(self) -> str:
-        return "Send less, or let the operator raise " + (
-            "attachments.max_bytes." if self.what == "file" else "api.max_body_bytes."
-        )
+        return f"Send less, or let the operator raise {self.setting}."
 
 
 @dataclass
-class MediaTypeError(errors.KaiError):
+class MediaTypeError(KaiError):
     """A body of another type than the route takes."""
 
     got: str
@@ -50,55 +50,61 @@ class MediaTypeError(errors.KaiError):
 
 
 @dataclass
-class SlowRequestError(errors.KaiError):
-    """A body that did not arrive in time."""
+class SlowRequestError(KaiError):
+    """A request that did not arrive in time."""
 
     limit_s: float
 
     @property
     def sentence(self) -> str:
-        return f"The body did not arrive within {self.limit_s:g} seconds."
+        return f"The request did not arrive within {self.limit_s:g} seconds."
 
 
 @dataclass
-class NoRouteError(errors.KaiError):
-    """A path that leads nowhere on this socket, or a method (`allowed` names the right ones) that it does not take."""
+class NoRouteError(KaiError):
+    """A path that leads nowhere on this socket."""
 
     method: str
     path: str
-    allowed: tuple[str, ...] = ()
 
     @property
     def sentence(self) -> str:
         return f"There is no {self.method} {self.path} here."
 
+
+@dataclass
+class WrongMethodError(NoRouteError):
+    """A path that takes only the methods `allowed`."""
+
+    allowed: tuple[str, ...]
+
     @property
     def hint(self) -> str:
-        if self.allowed:
-            return f"Use {' or '.join(self.allowed)}."
-        return "GET /v1/openapi.json lists every route of the people's socket."
+        return f"Use {' or '.join(self.allowed)}."
 
 
 @dataclass
-class FaultError(errors.KaiError):
-    """A fault of kai itself; the log has the details under `fault`."""
+class CrowdedError(KaiError):
+    """There are too many connections; one more was not taken."""
+
+
+@dataclass
+class FaultError(KaiError):
+    """kai made a mistake. `fault` is what its log has the details under."""
 
     fault: str
 
     @property
     def sentence(self) -> str:
-        return "kai made a mistake of its own; nothing more is known to you or to it here."
-
-    @property
-    def hint(self) -> str:
-        return f"The daemon's log has the details under {self.fault}."
+        return f"kai made a mistake of its own; the daemon's log has the details under {self.fault}."
 
 
 # The first class that fits counts: subclasses stand before their bases.
-STATUSES: tuple[tuple[type[errors.KaiError], int, str], ...] = (
+STATUSES: tuple[tuple[type[KaiError], int, str], ...] = (
     (MalformedError, 400, "Malformed request"),
     (errors.DeniedError, 403, "Not allowed"),
     (errors.UnknownThingError, 404, "Not found"),
+    (WrongMethodError, 405, "Wrong method"),
     (NoRouteError, 404, "No such route"),
     (SlowRequestError, 408, "Too slow"),
     (errors.WrongMoveError, 409, "Not possible in this state"),
@@ -112,8 +118,8 @@ STATUSES: tuple[tuple[type[errors.KaiError], int, str], ...] = (
     (errors.LaunchError, 502, "The agent CLI could not be started"),
     (errors.SessionBrokenError, 502, "The agent CLI is gone"),
     (errors.StoreError, 503, "The database cannot be used"),
-    (FaultError, 500, "Internal fault"),
-    (errors.KaiError, 500, "Failed"),
+    (CrowdedError, 503, "Too many connections"),
+    (KaiError, 500, "Failed"),
 )
 
 
@@ -129,11 +135,9 @@ class ProblemDocument:
     field: str
 
 
-def document(error: errors.KaiError) -> ProblemDocument:
+def document(error: KaiError) -> ProblemDocument:
     """The problem document of an error: what happened, where, and what to do."""
     status, title = next((status, title) for kind, status, title in STATUSES if isinstance(error, kind))
-    if isinstance(error, NoRouteError) and error.allowed:
-        status = 405
     name = re.sub(r"(?<!^)(?=[A-Z])", "-", type(error).__name__.removesuffix("Error")).lower()
     field = getattr(error, "field", "")
     return ProblemDocument(f"urn:kai:problem:{name}", title, status, error.sentence, error.hint, field)

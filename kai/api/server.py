@@ -3,8 +3,6 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import anyio
@@ -14,39 +12,34 @@ from starlette.types import ASGIApp
 from uvicorn.config import Config
 from uvicorn.server import ServerState
 
-from kai.api.connection import PeerConnection, connections
+from kai.api.connection import Gate, PeerConnection
 from kai.api.endpoint import Parts
 from kai.api.faces import agents_face, people_face
-from kai.api.limits import ApiLimits
 from kai.api.sockets import bind
 from kai.log import log
+from kai.settings.where import Folders, prepare
 
 PEOPLE = "people.sock"
 AGENTS = "agents.sock"
 
 
-@dataclass(frozen=True, slots=True)
-class Groups:
-    """Ids of the OS groups that may connect beside the daemon's own user; None: nobody."""
-
-    people: int | None = None
-    agents: int | None = None
-
-
 @asynccontextmanager
-async def serve(parts: Parts, runtime: Path, groups: Groups | None = None) -> AsyncIterator[None]:
-    """Both sockets take requests inside the context. Raises `FolderError` when the runtime folder cannot be used.
+async def serve(
+    parts: Parts, folders: Folders, *, people_group: int | None = None, agents_group: int | None = None
+) -> AsyncIterator[None]:
+    """Both sockets take requests inside the context. Raises `FolderError` when the folders cannot be used.
 
-    The caller holds the daemon's lock and owns the signals. At the end no request is left running: streams are
-    closed, requests get `stop_s` to end, then they are cancelled.
+    The groups are ids of OS groups that may connect beside the daemon's own user. The caller holds the daemon's lock
+    and owns the signals. At the end streams are closed, requests get `stop_s` to end, and are then cancelled.
     """
-    groups = groups or Groups()
+    await to_thread.run_sync(prepare, folders)
     await to_thread.run_sync(parts.attachments.prepare)
+    people, agents = folders.socket(PEOPLE), folders.socket(AGENTS)
     async with (
-        _listen(runtime / AGENTS, groups.agents, agents_face(parts), parts),
-        _listen(runtime / PEOPLE, groups.people, people_face(parts), parts),
+        _listen(agents, agents_group, agents_face(parts), parts),
+        _listen(people, people_group, people_face(parts), parts),
     ):
-        log.info("api.ready", runtime=str(runtime))
+        log.info("api.ready", people=str(people), agents=str(agents))
         yield
 
 
@@ -62,16 +55,15 @@ async def _listen(path: Path, group: int | None, app: ASGIApp, parts: Parts) -> 
         log_level="critical",  # what is worth a line is logged by kai
         access_log=False,
         proxy_headers=False,
-        server_header=False,
-        date_header=False,
         timeout_keep_alive=parts.limits.idle_s,
     )
     config.load()
     state = ServerState()
+    bound = await to_thread.run_sync(bind, path, group)
     # Not uvicorn's Server: it takes the signals, and wakes ten times a second for its date header.
     loop = asyncio.get_running_loop()
-    bound = await to_thread.run_sync(partial(bind, path, group=group))
-    server = await loop.create_server(connections(config, state, parts.limits), sock=bound.listener)
+    gate = Gate(parts.limits)
+    server = await loop.create_server(lambda: PeerConnection(config, state, gate), sock=bound.listener)
     try:
         yield
     finally:
@@ -82,19 +74,19 @@ async def _listen(path: Path, group: int | None, app: ASGIApp, parts: Parts) -> 
 
 
 async def _end(state: ServerState, parts: Parts) -> None:
-    for scope in list(parts.streams):
+    for scope in tuple(parts.streams):
         scope.cancel()
-    for connection in list(state.connections):
+    for connection in tuple(state.connections):
         connection.shutdown()
-    await _ended(state, parts.limits)
-    for task in list(state.tasks):
+    await _ended(state, parts.limits.stop_s)
+    for task in tuple(state.tasks):
         task.cancel()
-    await _ended(state, parts.limits)
-    for connection in list(state.connections):
+    await _ended(state, parts.limits.stop_s)
+    for connection in tuple(state.connections):
         connection.transport.abort()
     await anyio.lowlevel.checkpoint()  # the aborted ones are told
 
 
-async def _ended(state: ServerState, limits: ApiLimits) -> None:
+async def _ended(state: ServerState, limit_s: float) -> None:
     if state.tasks:
-        await asyncio.wait(list(state.tasks), timeout=limits.stop_s)
+        await asyncio.wait(tuple(state.tasks), timeout=limit_s)

@@ -22,7 +22,7 @@ async def turn(call: Call[NoBody, NoQuery]) -> dict[str, Any]:
 
 async def events(call: Call[NoBody, NoQuery]) -> Stream:
     """What happens in a turn: all so far, then as it comes; `end` is the last event."""
-    return Stream(call.door.events(call.caller, _turn(call)), _happened, prompt=True)
+    return Stream(call.door.events(call.caller, _turn(call)), _happened, is_prompt=True)
 
 
 def _happened(row: dict[str, Any]) -> Event:
@@ -41,7 +41,7 @@ async def retry(call: Call[NoBody, NoQuery]) -> dict[str, Any]:
 
 async def answer(call: Call[AnswerBody, NoQuery]) -> dict[str, Any]:
     """Answer a question."""
-    return await call.door.answer(call.caller, AskId(call.ids["id"]), call.body.choice, call.body.text)
+    return await call.door.answer(call.caller, AskId(call.id), call.body.choice, call.body.text)
 
 
 async def answer_turn(call: Call[AnswerBody, NoQuery]) -> dict[str, Any]:
@@ -79,7 +79,7 @@ async def diff(call: Call[NoBody, DiffQuery]) -> dict[str, Any]:
 
 
 def _turn(call: Call[Any, Any]) -> TurnId:
-    return TurnId(call.ids["id"])
+    return TurnId(call.id)
 
 
 ROUTES = (

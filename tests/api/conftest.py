@@ -17,6 +17,7 @@ from kai.api.callers import Callers
 from kai.api.endpoint import Parts
 from kai.api.limits import ApiLimits
 from kai.api.server import AGENTS, PEOPLE, serve
+from kai.settings.where import Folders
 from tests.api.fake_door import ANNA, BEN, FakeDirectory, FakeDoor
 
 MAX_BODY = 64 * 1024
@@ -32,9 +33,13 @@ class House:
     directory: FakeDirectory = field(default_factory=lambda: FakeDirectory(ANNA, BEN))
     operators: tuple[str, ...] = ()
     own_uid: int = field(default_factory=os.geteuid)
-    os_user: Callable[[int], str] = lambda _uid: "anna"  # noqa: E731
-    run_of: Callable[[int], str | None] = lambda _pid: None  # noqa: E731
+    os_user: Callable[[int], str] = lambda _uid: "anna"
+    run_of: Callable[[int], str | None] = lambda _pid: None
     limits: ApiLimits = field(default_factory=ApiLimits)
+
+    @property
+    def folders(self) -> Folders:
+        return Folders(self.folder / "config", self.folder / "state", self.folder / "run")
 
     @property
     def people(self) -> Path:
@@ -51,13 +56,12 @@ class House:
             door=self.door,
             callers=callers,
             attachments=AttachmentFolder(self.folder / "state" / "attachments"),
-            run_of=lambda pid: self.run_of(pid),
+            run_of=self.run_of,
             max_body_bytes=lambda: MAX_BODY,
             max_attachment_bytes=lambda: MAX_FILE,
             limits=self.limits,
-            streams=set(),
         )
-        async with serve(parts, self.folder / "run"):
+        async with serve(parts, self.folders):
             yield parts
 
     @asynccontextmanager
@@ -83,7 +87,6 @@ class House:
 def house() -> Iterator[House]:
     """A house whose socket paths are short enough."""
     with tempfile.TemporaryDirectory(prefix="kai-") as folder:
-        (Path(folder) / "run").mkdir(mode=0o700)
         yield House(Path(folder))
 
 
@@ -104,5 +107,5 @@ async def http(served: House) -> AsyncIterator[httpx.AsyncClient]:
 async def until(condition: Callable[[], bool], *, limit_s: float = 5.0) -> None:
     """Wait for a condition, with a limit."""
     with anyio.fail_after(limit_s):
-        while not condition():
+        while not condition():  # noqa: ASYNC110 - what is waited for happens in the code under test
             await anyio.sleep(0.005)
