@@ -35,10 +35,13 @@ class Child:
         end = self.exit or Exit(None)
         return -end.signal if end.signal is not None else end.code
 
+    @property
+    def out_of_memory(self) -> bool:
+        return self.exit is not None and self.exit.out_of_memory
+
     def failure(self) -> Failed:
         """What its end means for a turn that it cut."""
-        memory = self.exit is not None and self.exit.out_of_memory
-        tail = self.stderr_tail
+        tail, memory = self.stderr_tail, self.out_of_memory
         return classify(Evidence(ended=True, exit_code=self.exit_code, stderr=tail, out_of_memory=memory))
 
     async def drain(self) -> None:

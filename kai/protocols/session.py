@@ -347,6 +347,8 @@ class Session:
     async def _watch(self) -> None:
         await self._child.until_gone(is_closing=lambda: self._is_closing)
         code, tail = self._child.exit_code, self.stderr_tail
+        if self._child.out_of_memory:
+            self._emit(self._child.failure())  # no driver can know that
         self._wire.call("eof", exit_code=code, stderr_tail=tail)
         self._take(self._driver.eof(code, tail))
         if self._running is not None:
