@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import click
 
-from kai.model.errors import KaiError
+from kai.model.errors import errors_in
 
 # Name, and what it does in one line: the list in ``kai --help`` needs no import of the commands themselves.
 COMMANDS: dict[str, str] = {
@@ -100,23 +100,13 @@ def run(argv: Sequence[str] | None = None) -> int:
         # Whoever read our output has gone, as `head` does. Python would complain once more when it flushes.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    except KaiError as error:
-        return _say(error.sentence, error.hint)
     except Exception as error:
+        if found := errors_in(error):
+            return _say(found[0].sentence, found[0].hint)
         if os.environ.get("KAI_DEBUG"):
             raise
-        found = _kai_errors(error)
-        if found:
-            return _say(found[0].sentence, found[0].hint)
         return _say(f"{type(error).__name__}: {error}", "This is a fault of kai; KAI_DEBUG=1 shows where it happened.")
     return status if isinstance(status, int) else 0
-
-
-def _kai_errors(error: BaseException) -> list[KaiError]:
-    """The errors raised on purpose inside a group: a task group wraps what its tasks raise."""
-    if isinstance(error, BaseExceptionGroup):
-        return [found for inner in error.exceptions for found in _kai_errors(inner)]
-    return [error] if isinstance(error, KaiError) else []
 
 
 def _say(sentence: str, hint: str) -> int:

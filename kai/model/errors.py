@@ -252,3 +252,10 @@ class ApiError(KaiError):
     @property
     def hint(self) -> str:
         return self.remedy
+
+
+def errors_in(error: BaseException) -> list[KaiError]:
+    """The errors raised on purpose in `error`: itself, or those that a task group wrapped."""
+    if isinstance(error, BaseExceptionGroup):
+        return [found for inner in error.exceptions for found in errors_in(inner)]
+    return [error] if isinstance(error, KaiError) else []

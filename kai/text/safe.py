@@ -22,9 +22,13 @@ def safe(text: str) -> str:
     """
     if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
         return text
-    whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    clean = _CONTROLS.sub("", _ESCAPES.sub("", whole))
+    clean = _CONTROLS.sub("", _ESCAPES.sub("", whole(text)))
     return _TAGS.sub(_shown, _HIDDEN.sub(_shown, clean))
+
+
+def whole(text: str) -> str:
+    """`text` that UTF-8 can carry: halves of a surrogate pair are joined, a lone half becomes U+FFFD."""
+    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _shown(found: re.Match[str]) -> str:

@@ -1,0 +1,99 @@
+"""Where the daemon is, and a client of it: of the one that runs, else of one in this process while it is needed."""
+
+import os
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TypeVar
+
+import anyio
+from anyio import to_thread
+
+import kai
+from kai.client import Client
+from kai.log import set_up
+from kai.model.errors import UnreachableError
+from kai.settings.where import Folders, find, prepare
+
+PEOPLE = "people.sock"
+START_S = 30.0  # for a daemon in the background to answer
+IDLE_EXIT_S = 60
+
+T = TypeVar("T")
+FolderFlags = tuple[str | None, str | None, str | None]  # --config, --state, --runtime
+
+
+def folders_of(flags: FolderFlags) -> Folders:
+    """The folders that the flags and the environment name."""
+    return find(*flags)
+
+
+async def is_running(folders: Folders) -> bool:
+    """Whether a daemon takes connections."""
+    try:
+        async with await anyio.connect_unix(folders.socket(PEOPLE)):
+            return True
+    except OSError:
+        return False
+
+
+@asynccontextmanager
+async def connected(folders: Folders, *, as_person: str = "") -> AsyncIterator[Client]:
+    """A client of the running daemon, else of one inside this process on the same state."""
+    if await is_running(folders):
+        async with Client(folders.socket(PEOPLE), as_person=as_person) as client:
+            yield client
+        return
+    async with private(folders) as socket, Client(socket, as_person=as_person) as client:
+        yield client
+
+
+@asynccontextmanager
+async def private(folders: Folders) -> AsyncIterator[Path]:
+    """The socket of a daemon inside this process. It logs nothing but faults: the terminal belongs to the command."""
+    from kai import daemon  # noqa: PLC0415 - it knows every part; a command that finds a daemon needs none
+
+    set_up("debug" if os.environ.get("KAI_DEBUG") else "critical")
+    async with daemon.private(folders) as socket:
+        yield socket
+
+
+async def start_in_background(folders: Folders) -> None:
+    """Start a daemon that leaves when nobody needs it; returns when one answers. Raises `UnreachableError`."""
+    log = folders.state / "kai.log"
+    process = await to_thread.run_sync(_spawn, folders, log)
+    with anyio.move_on_after(START_S):
+        while process.poll() is None or process.returncode == 0:  # 0: another one was quicker, and ours has left
+            if await is_running(folders):
+                return
+            await anyio.sleep(0.02)
+    if not await is_running(folders):
+        lines = (await anyio.Path(log).read_text(errors="replace")).strip().split("\n")
+        said = [line.removeprefix("kai: ") for line in lines if line.startswith("kai: ")] or lines
+        raise UnreachableError(str(folders.socket(PEOPLE)), f"one could not be started; it said: {said[-1][:400]}")
+
+
+def _spawn(folders: Folders, log: Path) -> subprocess.Popen[bytes]:
+    prepare(folders)
+    where = ["--config", folders.config, "--state", folders.state, "--runtime", folders.runtime]
+    argv = [sys.executable, "-m", "kai", *map(str, where), "serve", "--idle-exit", str(IDLE_EXIT_S)]
+    env = os.environ | {"PYTHONPATH": str(Path(kai.__path__[0]).parent)}  # it starts elsewhere, maybe from a checkout
+    out = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
+    try:
+        return subprocess.Popen(
+            argv, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True, cwd="/", env=env
+        )
+    finally:
+        os.close(out)
+
+
+def ask(flags: FolderFlags, as_person: str, question: Callable[[Client], Awaitable[T]]) -> T:
+    """Ask the daemon one thing and give its answer."""
+
+    async def asking() -> T:
+        async with connected(folders_of(flags), as_person=as_person) as client:
+            return await question(client)
+
+    return anyio.run(asking)

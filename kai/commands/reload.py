@@ -1,0 +1,31 @@
+"""``kai reload``."""
+
+import anyio
+import click
+
+from kai.client import Client, View
+from kai.commands.connect import PEOPLE, FolderFlags, folders_of
+from kai.commands.show import as_json_option, json_of
+from kai.text.safe import safe
+
+
+@click.command()
+@as_json_option
+@click.pass_obj
+def command(flags: FolderFlags, as_json: bool) -> int:
+    """Let the running daemon read its configuration again; a bad one is refused, and the last good one holds."""
+    found = anyio.run(_reload, flags)
+    if as_json:
+        json_of(found)
+    elif found["loaded"]:
+        click.echo("The new configuration holds.")
+    else:
+        click.echo("The new configuration is refused; the last good one holds.", err=True)
+        for problem in found["problems"]:
+            click.echo(safe(problem), err=True)
+    return 0 if found["loaded"] else 1
+
+
+async def _reload(flags: FolderFlags) -> View:
+    async with Client(folders_of(flags).socket(PEOPLE)) as client:
+        return await client.reload()
