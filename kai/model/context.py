@@ -190,6 +190,7 @@ class Facts:
     preferences: PersonFile | None = None
     memory_file: PersonFile | None = None
     workspace_instructions: str = ""
+    workspace_file: PersonFile | None = None  # a system_prompt_file inside a home: a person file, in place of them
     tools: tuple[ToolNotice, ...] = ()
     skill_bodies: tuple[Skill, ...] = ()
     reply_quote: str = ""

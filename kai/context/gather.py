@@ -1,0 +1,259 @@
+"""All the reading that a block needs: one look into the store, one visit to the files, one search. Gives `Facts`."""
+
+import os
+import secrets
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, tzinfo
+from functools import partial
+from pathlib import Path
+from typing import Literal
+from zoneinfo import ZoneInfo
+
+import anyio
+from anyio import to_thread
+
+from kai.context.archive import read_archive
+from kai.context.sections.privacy import bars_memory, bars_preferences
+from kai.memory.retrieval import Retriever, Scope
+from kai.model.context import (
+    AgentDefinition,
+    Budget,
+    Correction,
+    Facts,
+    FileState,
+    HistoryBounds,
+    HistoryFacts,
+    MemoryMode,
+    PersonFile,
+    Retrieval,
+    RetrievalStatus,
+    Skill,
+    Speaker,
+    ToolNotice,
+)
+from kai.model.errors import KaiError, UnknownThingError
+from kai.model.ids import ChannelId, MessageId, TurnId
+from kai.model.messages import AttachmentInfo
+from kai.model.people import Channel, Person
+from kai.people.files import OwnerReader, deferred, read
+from kai.people.folders import PersonFolders
+from kai.store import messages
+from kai.store.binding import Connection
+from kai.store.database import Store
+
+FILES_S = 5.0  # a person's files on a mount that does not answer
+RETRIEVAL_S = 2.0
+_NEWEST = 2**62
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Where facts come from: the same for every turn."""
+
+    store: Store
+    folders: PersonFolders
+    retriever: Retriever
+    as_owner: OwnerReader | None = None
+    zones: dict[str, tzinfo] = field(default_factory=dict)  # loaded once each, away from the event loop
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The message and who sent it. `person` None: a run that speaks for nobody.
+
+    `number` is the message's own in its channel (history stops before it); None: there is no message yet (preview).
+    `canonical` False: the route has no channel of its own, and its past is in the imported archive.
+    """
+
+    turn: TurnId
+    channel: Channel
+    person: Person | None
+    words: str
+    number: int | None = None
+    name: str = ""  # the speaker's name as the chat app shows it; empty: the person's own
+    reply_to: MessageId | None = None
+    attachments: tuple[AttachmentInfo, ...] = ()
+    attachment_paths: tuple[str, ...] = ()
+    steered: bool = False
+    native_command: bool = False
+    canonical: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Seated:
+    """Where the agent sits and what the live session is owed. `owner_uid` is the uid of the person files' owner.
+
+    `workspace_file` is a ``system_prompt_file`` inside a home: it stands in place of `workspace_instructions`.
+    """
+
+    fresh: bool
+    workspace: Path
+    home: Path
+    agent: AgentDefinition
+    owner_uid: int | None = None
+    workspace_instructions: str = ""
+    workspace_file: Path | None = None
+    tools: tuple[ToolNotice, ...] = ()
+    skill_bodies: tuple[Skill, ...] = ()
+    corrections: tuple[Correction, ...] = ()
+
+    @property
+    def at_home(self) -> bool:
+        return self.workspace == self.home
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What the settings say. `memory` is the operator's intent, or ``TEMPORARY`` at the person's wish."""
+
+    files: Literal["inline", "deferred", "as_owner"] = "inline"
+    memory: MemoryMode = MemoryMode.DISABLED
+    budget: Budget = field(default_factory=lambda: Budget(524_288))
+    bounds: HistoryBounds = field(default_factory=HistoryBounds)
+    now: str = "minute"
+    zone: str = "UTC"  # of whoever has named none
+
+
+async def gather(
+    sources: Sources, asked: Asked, seated: Seated, rules: Rules, *, now: datetime, fence_seed: str = ""
+) -> Facts:
+    """Everything the assembler may look at for one dispatch.
+
+    `now` is aware. `fence_seed` is drawn at random unless given. Raises only what the store raises: files and memory
+    that cannot be had are states in the facts.
+    """
+    person = asked.person
+    zone = (person.zone if person else "") or rules.zone
+    speaker = Speaker(
+        person.principal if person else None,
+        asked.name or (person.name if person else ""),
+        person.email if person else "",
+        zone,
+    )
+    fresh = seated.fresh and not (asked.steered or asked.native_command)
+    facts = Facts(
+        turn=asked.turn,
+        channel=asked.channel.channel,
+        kind=asked.channel.kind,
+        speaker=speaker,
+        words=asked.words,
+        fresh=fresh,
+        home=seated.at_home,
+        workspace=str(seated.workspace),
+        memory=rules.memory,
+        agent=seated.agent,
+        history=HistoryFacts(),
+        budget=rules.budget,
+        now=now.astimezone(await _zone(sources, zone)),
+        zone=zone,
+        fence_seed=fence_seed or secrets.token_hex(16),
+        now_setting=rules.now,
+        corrections=seated.corrections,
+        workspace_instructions=seated.workspace_instructions,
+        tools=seated.tools,
+        skill_bodies=seated.skill_bodies,
+        attachments=asked.attachments,
+        attachment_paths=asked.attachment_paths,
+        bounds=rules.bounds,
+        steered=asked.steered,
+        native_command=asked.native_command,
+    )
+    facts = await _with_past(facts, sources, asked)
+    if fresh:
+        facts = await _with_files(facts, sources, asked, seated, rules)
+    return await _with_memory(facts, sources)
+
+
+async def read_file(sources: Sources, rules: Rules, path: Path, *, root: Path, owner_uid: int | None) -> PersonFile:
+    """One person file by the rule in force, within `FILES_S` seconds. Never raises for what a person did to it."""
+    if rules.files == "deferred":
+        return deferred(path)
+    with anyio.move_on_after(FILES_S):
+        if rules.files == "as_owner" and owner_uid not in (None, os.geteuid()):
+            if sources.as_owner is None:
+                return PersonFile(str(path), FileState.UNREADABLE, problem="no reader runs as its owner here")
+            return await sources.as_owner.read(path, root=root, owner_uid=owner_uid)
+        return await to_thread.run_sync(partial(read, path, root=root, owner_uid=owner_uid), abandon_on_cancel=True)
+    return PersonFile(str(path), FileState.UNREADABLE, problem=f"no answer within {FILES_S:g} seconds")
+
+
+async def _with_past(facts: Facts, sources: Sources, asked: Asked) -> Facts:
+    """History for a fresh session, and what the message replies to."""
+    limit = facts.bounds.messages if facts.fresh else 0
+    if not asked.canonical:
+        folder = sources.folders.archive(facts.channel)
+        archive = partial(read_archive, folder, facts.channel, limit)
+        return replace(facts, history=await to_thread.run_sync(archive)) if limit else facts
+    if not limit and asked.reply_to is None:
+        return facts
+    past, quote = await sources.store.read(_past, facts.channel, asked.number, limit, asked.reply_to)
+    return replace(facts, history=past, reply_quote=quote)
+
+
+def _past(
+    db: Connection, channel: ChannelId, number: int | None, limit: int, reply_to: MessageId | None
+) -> tuple[HistoryFacts, str]:
+    newest = messages.recent(db, channel, _NEWEST if number is None else number, limit) if limit else ()
+    total = number - 1 if number is not None else newest[-1].number if newest else 0
+    quote = ""
+    if reply_to is not None:
+        # Deleted meanwhile, or of a time before kai: the message is answered all the same.
+        with suppress(UnknownThingError):
+            answered = messages.get(db, reply_to)
+            quote = answered.text if answered.channel == channel else ""
+    return HistoryFacts(newest, total), quote
+
+
+async def _with_files(facts: Facts, sources: Sources, asked: Asked, seated: Seated, rules: Rules) -> Facts:
+    """The person files that this block may show, and no other: what is kept out is not opened either."""
+    folders, owner, person = sources.folders, seated.owner_uid, asked.person
+    if not facts.home:
+        path = folders.identity(seated.home)
+        file = await read_file(sources, rules, path, root=seated.home, owner_uid=owner)
+        facts = replace(facts, identity=file)
+    if person is not None and not bars_preferences(facts):
+        path = await to_thread.run_sync(folders.preferences, person.principal, person.legacy_chat_id)
+        file = await read_file(sources, rules, path, root=folders.root, owner_uid=owner)
+        facts = replace(facts, preferences=file)
+    if not bars_memory(facts) and facts.memory is MemoryMode.DISABLED:
+        if person is None:
+            path, owner = folders.shared_memory(), None
+        else:
+            path = await to_thread.run_sync(folders.memory, person.principal, person.legacy_chat_id)
+        file = await read_file(sources, rules, path, root=folders.root, owner_uid=owner)
+        facts = replace(facts, memory_file=file)
+    if seated.workspace_file is not None:
+        path = seated.workspace_file
+        root = seated.home if path.is_relative_to(seated.home) else path.parent
+        file = await read_file(sources, rules, path, root=root, owner_uid=seated.owner_uid)
+        facts = replace(facts, workspace_file=file)
+    return facts
+
+
+async def _with_memory(facts: Facts, sources: Sources) -> Facts:
+    """Memory hits for the person's own words. A search that fails or hangs is a fault that is said, never hits."""
+    if facts.memory is not MemoryMode.ENABLED or facts.steered or facts.native_command:
+        return facts
+    principal = facts.speaker.principal
+    if bars_memory(facts):
+        return replace(facts, retrieval=Retrieval(RetrievalStatus.DENIED, reason="shared_channel"))
+    if principal is None:
+        return replace(facts, retrieval=Retrieval(RetrievalStatus.DENIED, reason="no_identity"))
+    if not facts.words.strip():
+        return replace(facts, retrieval=Retrieval(RetrievalStatus.DISABLED, reason="no_words"))
+    retrieval = Retrieval(RetrievalStatus.UNAVAILABLE, reason="fault")
+    with anyio.move_on_after(RETRIEVAL_S), suppress(KaiError):
+        retrieval = await sources.retriever.retrieve(Scope(principal, facts.channel, facts.agent.name), facts.words)
+    fault = retrieval.status is RetrievalStatus.UNAVAILABLE
+    return replace(facts, retrieval=retrieval, memory=MemoryMode.FAULT if fault else facts.memory)
+
+
+async def _zone(sources: Sources, name: str) -> tzinfo:
+    """The zone of that name; UTC when this machine does not know it."""
+    if name not in sources.zones:
+        try:
+            sources.zones[name] = await to_thread.run_sync(ZoneInfo, name)
+        except (ValueError, LookupError, OSError):
+            return UTC
+    return sources.zones[name]
