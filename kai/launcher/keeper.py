@@ -11,7 +11,8 @@ from contextlib import suppress
 
 from kai.launcher import child, messages, tree
 
-STUCK_S = 5.0  # after so long without an end, a killed process is in the hands of the kernel or of another user
+_STUCK_S = 5.0  # a killed process that lives so long is held by the kernel
+_STRANGERS_S = 0.5  # what we may not signal (it changed its user) may still be ending by itself
 
 
 class Keeper:
@@ -41,6 +42,7 @@ class Keeper:
             self._leader = child.start(first)
         except child.RefusedError as error:
             self._say(messages.Refused(first.run, error.kind, error.reason))
+            self._say(messages.Gone(first.run))
             return
         finally:
             _let_go_of_pipes()
@@ -142,7 +144,7 @@ class Keeper:
     def _kill_tree(self) -> bool:
         """Strike until nothing is left; False (and a word about who is) when that cannot be had."""
         self._kill_asked = False
-        give_up_at = time.monotonic() + STUCK_S
+        give_up_at = time.monotonic() + _STUCK_S
         poll = select.poll()
         poll.register(self._wake, select.POLLIN)
         refused: list[int] = []
@@ -152,6 +154,8 @@ class Keeper:
                 return False
             struck, refused = tree.strike(signal.SIGKILL)
             self._killed.update(struck)
+            if refused and not struck:  # only strangers are left, and waiting makes them none of ours
+                give_up_at = min(give_up_at, time.monotonic() + _STRANGERS_S)
             if poll.poll(20):
                 os.read(self._wake, 4096)
         return True

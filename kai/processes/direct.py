@@ -28,11 +28,11 @@ _HANGS_S = 0.2  # how long a keeper that did not answer may still take to end
 class Keeper:
     """The keeper's process, a child of ours: its end is seen on a descriptor, so no child watcher is in the way."""
 
-    def __init__(self, argv: list[str], pipes: list[int], control: int) -> None:
-        """Start it; it gets three `pipes` for the agent and the other end of `control`. Blocks. Raises `OSError`."""
+    def __init__(self, python: str, pipes: list[int], control: int) -> None:
+        """Start it with three `pipes` for the agent and its end of the `control` channel. Blocks. Raises `OSError`."""
         # Not tied to us by a parent-death signal: that follows the thread which forks, and threads come and go.
         self._process = subprocess.Popen(
-            [*argv, str(control)],
+            [python, "-I", "-S", str(module_file("launcher/shim.py")), str(control)],
             stdin=pipes[0],
             stdout=pipes[1],
             stderr=pipes[2],
@@ -164,7 +164,7 @@ class DirectLauncher:
     """Starts runs as the user that the daemon is. `python` starts the keepers."""
 
     def __init__(self, *, python: str = sys.executable) -> None:
-        self._argv = [python, "-I", "-S", str(module_file("launcher/shim.py"))]
+        self._python = python
 
     @property
     def name(self) -> str:
@@ -195,7 +195,7 @@ class DirectLauncher:
             ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             for _ in range(3):
                 pipes += os.pipe2(os.O_CLOEXEC)
-            keeper = await run_sync(Keeper, self._argv, [pipes[0], pipes[3], pipes[5]], theirs.fileno())
+            keeper = await run_sync(Keeper, self._python, [pipes[0], pipes[3], pipes[5]], theirs.fileno())
             run = DirectRun(spec.run, Control(ours), keeper, [pipes[1], pipes[2], pipes[4]])
             pipes, ours = [pipes[0], pipes[3], pipes[5]], None
         except (OSError, RuntimeError) as error:  # RuntimeError: no thread can be started
