@@ -85,7 +85,7 @@ async def daemon(folders: Folders) -> AsyncIterator[Daemon]:
         runner = Runner(parts)
         lanes = Lanes(tasks, lambda channel: store.read(turns.next_queued, channel), runner.run)
         door = FrontDoor(parts, runner, lanes)
-        async with serve(_api_parts(parts, door, folders), folders.runtime):
+        async with serve(_api_parts(parts, door, folders), folders):
             for channel in await store.read(turns.queued_channels):
                 lanes.wake(channel)
             tasks.start_soon(_sweep, parts)
@@ -181,7 +181,7 @@ def _declare(db: Connection, parts: Parts) -> tuple[Person, ...]:
         assert person is not None
         for bridge, accounts in entry.accounts.items():
             for account in accounts:
-                people.link(db, bridge, account, person.principal, now)
+                people.link(db, bridge, str(account), person.principal, now)
     if not people.every(db):
         people.add(db, Person(PrincipalId(fresh("p")), own, own), now)
     return people.every(db)

@@ -229,6 +229,7 @@ CREATE TABLE dispatch (
   sent_at INTEGER,
   settled_at INTEGER,
   frame_sha256 TEXT NOT NULL DEFAULT '',
+  native_id TEXT NOT NULL DEFAULT '',  -- of the session as it was then: part of some frames
   UNIQUE (turn, attempt)
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX dispatch_open ON dispatch (turn) WHERE state IN ('prepared', 'sent');

@@ -46,7 +46,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Dispatch:
-    """One attempt of a turn. `frame_sha256` is over the bytes handed to the write call."""
+    """One attempt of a turn. `frame_sha256` is over the bytes handed to the write call, in session `native_id`."""
 
     dispatch: DispatchId
     turn: TurnId
@@ -62,6 +62,7 @@ class Dispatch:
     sent_at: datetime | None = None
     settled_at: datetime | None = None
     frame_sha256: str = ""
+    native_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from hashlib import sha256
 
 from kai.model.context import ContextBlock, Disposition, Section
 from kai.model.errors import UnknownThingError
-from kai.model.ids import DispatchId, TurnId
+from kai.model.ids import DispatchId, SessionId, TurnId
 from kai.model.turns import Dispatch
 from kai.store.binding import Connection
 from kai.store.columns import insert, read, read_all, stamp, values
@@ -71,6 +71,12 @@ def dispatch(db: Connection, dispatch: DispatchId) -> Dispatch:
     if row is None:
         raise UnknownThingError("dispatch", dispatch)
     return read(Dispatch, row)
+
+
+def of_session(db: Connection, session: SessionId) -> tuple[Dispatch, ...]:
+    """All that one session was sent, first to last."""
+    rows = db.execute("SELECT * FROM dispatch WHERE session = ? ORDER BY prepared_at", (session,))
+    return read_all(Dispatch, rows)
 
 
 def purge(db: Connection, before: datetime, *, limit: int = 200) -> int:

@@ -113,7 +113,7 @@ def begin(db: Connection, turn: TurnId, dispatch: Dispatch, snapshot: ContextBlo
     if (open_ := _open_dispatch(db, turn)) is not None:
         raise WrongMoveError("dispatch", open_["dispatch"], open_["state"], DispatchState.PREPARED)
     sessions.run_started(db, dispatch.run, dispatch.session, now)
-    columns = values(dispatch, "turn", "state", "sent_at", "settled_at", "frame_sha256")
+    columns = values(dispatch, "turn", "state", "sent_at", "settled_at", "frame_sha256", "native_id")
     row = {**columns, "bare": snapshot.bare, "tokens": snapshot.tokens, "prepared_at": now}
     insert(db, "dispatch", turn=turn, state=DispatchState.PREPARED, **row)
     snapshots.keep(db, dispatch.dispatch, snapshot)
@@ -123,9 +123,9 @@ def begin(db: Connection, turn: TurnId, dispatch: Dispatch, snapshot: ContextBlo
     )
 
 
-def mark_sent(db: Connection, dispatch: DispatchId, frame_sha256: str, now: datetime) -> None:
+def mark_sent(db: Connection, dispatch: DispatchId, frame_sha256: str, now: datetime, native_id: str = "") -> None:
     """The next thing that happens is the write of these bytes: from here on the attempt may have acted."""
-    moves.move(db, dispatch, DispatchState.SENT, sent_at=now, frame_sha256=frame_sha256)
+    moves.move(db, dispatch, DispatchState.SENT, sent_at=now, frame_sha256=frame_sha256, native_id=native_id)
 
 
 def settle(db: Connection, dispatch: DispatchId, now: datetime) -> None:

@@ -97,7 +97,7 @@ class Checks:
 
     async def _person(self, person: Person) -> list[View]:
         parts = self._parts
-        home = parts.folders.homes / person.principal
+        home = parts.folders.home(person.principal)
         found = []
         if not await anyio.Path(home).is_dir():
             found.append(

@@ -144,7 +144,7 @@ class Commands:
 
     async def _route(self, person: Person, channel: ChannelId) -> Route:
         looked = await self._parts.store.read(look, person.principal, channel)
-        return await decide(looked, self._parts.config, self._parts.backends, self._parts.folders.homes)
+        return await decide(looked, self._parts.config, self._parts.backends, self._parts.folders)
 
     async def _refuse_while_running(self, channel: ChannelId) -> None:
         await self._parts.store.read(_refuse_while_running, channel)

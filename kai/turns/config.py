@@ -64,6 +64,11 @@ class Config:
         self.problems: tuple[str, ...] = ()
 
     @property
+    def folder(self) -> Path:
+        """Where the configuration lies."""
+        return self._folders.config
+
+    @property
     def settings(self) -> Settings:
         return self._loaded.settings
 

@@ -8,12 +8,11 @@ from typing import Any
 import anyio
 from anyio import to_thread
 
-from kai.context.epoch import epoch
+from kai.catalog.tools import notices
+from kai.context.epoch import Grounds, epoch
 from kai.log import log
 from kai.model.backends import Manifest
-from kai.model.context import Media
 from kai.model.ids import RunId, SessionId, fresh
-from kai.model.messages import Message
 from kai.model.turns import SessionRow
 from kai.processes.plan import LaunchPlanned, plan
 from kai.protocols.driver import DriverSetup
@@ -24,8 +23,6 @@ from kai.turns.facts import identity_mark, memory_mode
 from kai.turns.parts import Parts
 from kai.turns.pool import Opener
 from kai.turns.route import Route, home_of_login
-
-MEDIA_BYTES = 4 * 1024 * 1024  # of one picture that rides in the prompt; a larger one is named by its path
 
 
 class Opening:
@@ -39,21 +36,24 @@ class Opening:
         manifest = route.manifest
         installed = await self._parts.backends.installed(manifest, home_of_login(route.person))
         return epoch(
-            backend=manifest.id,
-            version=installed.version,
-            program=installed.program or "",
-            launch=repr(manifest.launch),
-            model="" if manifest.can.set_model else route.model,
-            effort=route.effort,
-            permissions=route.permissions,
-            workspace=str(route.workspace),
-            os_user=route.person.os_user,
-            channel=route.channel.channel,
-            audience=sorted(route.channel.members),
-            agent=route.agent.revision,
-            identity=await to_thread.run_sync(identity_mark, self._parts, route),
-            memory=memory_mode(route).value,
-            tools=[],
+            Grounds(
+                backend=manifest.id,
+                version=installed.version,
+                # The plan and not its result: the same argv follows from it, without a look at the disk each turn.
+                argv=(installed.program or "", repr(manifest.launch), route.permissions),
+                workspace=str(route.workspace),
+                os_user=route.person.os_user,
+                channel=route.channel.channel,
+                kind=route.channel.kind,
+                audience=route.channel.members,
+                agent=route.agent.revision,
+                memory=memory_mode(route),
+                model=route.model,
+                effort=route.effort,
+                sets_model=manifest.can.set_model,
+                identity=await to_thread.run_sync(identity_mark, self._parts, route),
+                tools=tuple(tool.name for tool in notices()),
+            )
         )
 
     async def row(self, route: Route, epoch: str, *, resume: bool) -> SessionRow:
@@ -129,15 +129,6 @@ class Opening:
             home=home_of_login(route.person),
             socket_path=self._parts.socket,
         )
-
-    async def media(self, route: Route, message: Message) -> tuple[Media, ...]:
-        """Pictures that go along as blocks of their own, where the backend takes them."""
-        if not route.manifest.can.images:
-            return ()
-        pictures = [
-            one for one in message.attachments if one.media_type.startswith("image/") and one.size_bytes <= MEDIA_BYTES
-        ]
-        return tuple([Media(one.ref, one.media_type, await anyio.Path(one.path).read_bytes()) for one in pictures])
 
     async def handshake(self, manifest: Manifest, os_user: str) -> dict[str, Any]:
         """Start a backend in an empty folder, wait until it is ready, and end it. Raises `KaiError`."""

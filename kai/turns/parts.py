@@ -1,6 +1,7 @@
 """All that the life of a turn needs, built once by the daemon and handed on."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import tzinfo
 from pathlib import Path
 
 from kai.clock import Clock
@@ -29,3 +30,4 @@ class Parts:
     live: LiveTurns
     runs: Path
     socket: Path
+    zones: dict[str, tzinfo] = field(default_factory=dict)  # time zones that were loaded

@@ -10,6 +10,7 @@ from kai.model.ids import ChannelId, PrincipalId
 from kai.model.messages import Message
 from kai.model.people import Channel, ChannelKind, Person, Preference
 from kai.model.turns import Turn
+from kai.people.folders import PersonFolders
 from kai.settings.values import Settings, Workspace
 from kai.store import channels, choices, messages, people
 from kai.store.binding import Connection
@@ -70,13 +71,14 @@ def look_at_turn(db: Connection, turn: Turn) -> tuple[Looked, Message]:
     return look(db, turn.principal, turn.channel), messages.get(db, turn.message)
 
 
-async def decide(looked: Looked, config: Config, backends: Backends, homes: Path) -> Route:
+async def decide(looked: Looked, config: Config, backends: Backends, folders: PersonFolders) -> Route:
     """Channel's choice > workspace > person's choice > default; what ``people.yaml`` says stands above them all.
 
     Raises `UnknownThingError` for a backend, a workspace or an agent definition that is not there (any more).
     """
     settings = config.settings
-    home = homes / (looked.channel.channel if looked.channel.kind is ChannelKind.SHARED else looked.person.principal)
+    is_shared = looked.channel.kind is ChannelKind.SHARED
+    home = folders.home(PrincipalId(looked.channel.channel) if is_shared else looked.person.principal)
     entry = _workspace(looked, settings)
     workspace = Path(entry.path) if entry is not None else home
     backend = backend_of(looked, settings, entry)

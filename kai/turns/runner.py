@@ -1,6 +1,5 @@
 """Runs one turn: decide its way, assemble its block, commit the snapshot, dispatch, fold the answer, finish."""
 
-from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
 import anyio
@@ -9,22 +8,24 @@ from anyio.abc import TaskGroup
 from kai.context.assemble import assemble
 from kai.log import log
 from kai.model.context import ContextBlock, HistoryFacts, Prompt
-from kai.model.errors import ContextBudgetError, FailureKind, KaiError, LaunchError, StoreError
+from kai.model.errors import ContextBudgetError, FailureKind, KaiError, LaunchError, SessionBrokenError, StoreError
 from kai.model.events import Ask, AskWithdrawn, BackendEvent, Limit, TextDelta, ToolCall, ToolResult
 from kai.model.ids import ChannelId, DispatchId, RunId, TurnId, fresh
 from kai.model.messages import Message
 from kai.model.states import DispatchState, TurnState
 from kai.model.turns import DeliveryKind, Dispatch, NewDelivery, Outcome, SessionRow, Turn
+from kai.protocols.session import SessionLostError
 from kai.store import channels, deliveries, sessions, turns
 from kai.store.binding import Connection
 from kai.turns import outbox
 from kai.turns.asking import Asking
-from kai.turns.facts import facts_for
+from kai.turns.facts import facts_for, media_for
+from kai.turns.fold import Fold
 from kai.turns.live import Bell, LiveTurn
 from kai.turns.opening import Opening
 from kai.turns.parts import Parts
 from kai.turns.pool import Live
-from kai.turns.route import Looked, Route, decide, look_at_turn
+from kai.turns.route import Route, decide, look_at_turn
 
 PARTIAL_EVERY_S = 1.0  # how much of a running answer a killed daemon may forget
 FINISH_TRIES = 600
@@ -93,24 +94,31 @@ class Runner:
     async def _attempts(self, running: Running) -> Outcome:
         parts = self._parts
         looked, message = await parts.store.read(look_at_turn, running.turn)
-        route = await decide(looked, parts.config, parts.backends, parts.folders.homes)
+        route = await decide(looked, parts.config, parts.backends, parts.folders)
         running.route = route
-        outcome = await self._attempt(running, route, looked, message)
+        try:
+            outcome = await self._attempt(running, route, message)
+        except SessionLostError as error:
+            if error.kind is not FailureKind.RESUME:
+                raise
+            outcome = _failed(error)
+        except SessionBrokenError:  # it died while idle, and was not seen yet: nothing was sent
+            outcome = Outcome(TurnState.FAILED, failure=FailureKind.RESUME)
         if outcome.failure is FailureKind.RESUME and not running.stop_asked:
             # One try only: the same block goes to a fresh session, which has all of it from kai's own history.
             log.warning("session.not_resumed", turn=running.turn.turn, backend=route.manifest.id)
-            await parts.pool.close(route.channel.channel, "its session could not be taken up again")
-            running.live.fold = type(running.live.fold)()
-            outcome = await self._attempt(running, route, looked, message, resume=False)
+            await parts.pool.close(route.channel.channel, "the last one could not be taken up again")
+            parts.pool.ended[route.channel.channel] = "the last one could not be taken up again"
+            running.live.fold = Fold()
+            running.conversing = False
+            outcome = await self._attempt(running, route, message, resume=False)
         return outcome
 
-    async def _attempt(
-        self, running: Running, route: Route, looked: Looked, message: Message, *, resume: bool = True
-    ) -> Outcome:
+    async def _attempt(self, running: Running, route: Route, message: Message, *, resume: bool = True) -> Outcome:
         parts, turn = self._parts, running.turn
         epoch = await self.opening.epoch(route)
         held = await self._same_session(route.channel.channel, epoch)
-        facts = await facts_for(parts, route, message, fresh=held is None or held.owes_session_block)
+        facts = await facts_for(parts, route, message, turn.turn, fresh=held is None or held.owes_session_block)
         block = assemble(facts)
         row = held.row if held else await self.opening.row(route, epoch, resume=resume)
         run = held.run if held else RunId(fresh("r"))
@@ -118,7 +126,7 @@ class Runner:
         dispatch = Dispatch(
             dispatch=DispatchId(fresh("d")),
             turn=turn.turn,
-            attempt=turn.attempts + (1 if resume else 2),
+            attempt=turn.attempts + (1 if running.dispatch is None else 2),
             state=DispatchState.PREPARED,
             backend=route.manifest.id,
             model=route.model,
@@ -133,7 +141,7 @@ class Runner:
         self._become(running, TurnState.RUNNING)
         if held is None:
             held = await self._open(running, route, row, run, facts.history)
-        prompt = Prompt(dispatch.dispatch, block.text, await self.opening.media(route, message), bare=block.bare)
+        prompt = Prompt(dispatch.dispatch, block.text, await media_for(route.manifest, message), bare=block.bare)
         running.held = held
         parts.pool.take(held)
         try:
@@ -169,12 +177,14 @@ class Runner:
 
     async def _converse(self, running: Running, held: Live, prompt: Prompt) -> Outcome:
         async def on_sent(sha256: str) -> None:
-            await self._parts.store.write_soft(turns.mark_sent, prompt.dispatch, sha256, self._parts.clock.now())
+            now = self._parts.clock.now()
+            native_id = held.session.native_id
+            await self._parts.store.write_soft(turns.mark_sent, prompt.dispatch, sha256, now, native_id)
             running.conversing = True
 
         async with anyio.create_task_group() as tasks:
             running.tasks = tasks
-            async with aclosing(held.session.prompt(prompt, on_sent=on_sent)) as events:
+            async with held.session.prompt(prompt, on_sent=on_sent) as events:
                 async for event in events:
                     running.live.fold.add(event)
                     await self._show(running, event)
@@ -285,7 +295,7 @@ def _failed(error: KaiError) -> Outcome:
     kind = FailureKind.INTERNAL
     if isinstance(error, ContextBudgetError):
         kind = FailureKind.BUDGET
-    elif isinstance(error, LaunchError | SessionFailedError):
+    elif isinstance(error, LaunchError | SessionLostError):
         kind = error.kind
     reason = f"{error.sentence} {error.hint}".strip()
     return Outcome(TurnState.FAILED, failure=kind, reason=reason, detail=type(error).__name__)

@@ -1,0 +1,142 @@
+"""What the assembler is told for a turn: the route, the settings and the message put into `gather`'s terms."""
+
+import os
+import pwd
+from pathlib import Path
+
+import anyio
+from anyio import to_thread
+
+from kai.catalog.tools import notices
+from kai.context.gather import Asked, Rules, Seated, Sources, gather
+from kai.model.backends import Manifest
+from kai.model.context import Budget, Facts, HistoryBounds, Media, MemoryMode
+from kai.model.ids import TurnId
+from kai.model.messages import Message
+from kai.turns.parts import Parts
+from kai.turns.route import Route
+
+MEDIA_BYTES = 4 * 1024 * 1024  # of one picture that rides in the prompt
+
+
+async def facts_for(parts: Parts, route: Route, message: Message, turn: TurnId, *, fresh: bool) -> Facts:
+    """Facts of a dispatch of `turn`, which answers `message`."""
+    asked = Asked(
+        turn=turn,
+        channel=route.channel,
+        person=route.person,
+        words=message.text,
+        number=message.number,
+        name=message.name,
+        reply_to=message.reply_to,
+        attachments=message.attachments,
+        attachment_paths=tuple(one.path for one in message.attachments),
+        native_command=is_native(route, message.text),
+    )
+    return await _gather(parts, route, asked, fresh=fresh)
+
+
+async def facts_of_preview(parts: Parts, route: Route, text: str) -> Facts:
+    """Facts of the first message of a fresh session, for a message that is not sent."""
+    asked = Asked(TurnId("preview"), route.channel, route.person, text, native_command=is_native(route, text))
+    return await _gather(parts, route, asked, fresh=True)
+
+
+async def _gather(parts: Parts, route: Route, asked: Asked, *, fresh: bool) -> Facts:
+    sources = Sources(parts.store, parts.folders, parts.retriever, zones=parts.zones)
+    instructions, file = await to_thread.run_sync(_instructions, parts, route) if fresh else ("", None)
+    seated = Seated(
+        fresh=fresh,
+        workspace=route.workspace,
+        home=route.home,
+        agent=route.agent,
+        owner_uid=owner_uid(route),
+        workspace_instructions=instructions,
+        workspace_file=file,
+        tools=notices(),
+    )
+    return await gather(sources, asked, seated, _rules(parts, route), now=parts.clock.now())
+
+
+def _rules(parts: Parts, route: Route) -> Rules:
+    settings, manifest = parts.config.settings, route.manifest
+    context = settings.context
+    return Rules(
+        files=settings.people.files,
+        memory=memory_mode(route),
+        budget=Budget(
+            context.block_cap_bytes,
+            manifest.window_tokens,
+            manifest.baseline_reserve_tokens,
+            manifest.reply_reserve_tokens,
+            fit_smaller=context.fit_smaller,
+        ),
+        bounds=HistoryBounds(context.history.messages, context.history.message_chars, context.history.total_chars),
+        now=context.now,
+        zone=machine_zone(),
+    )
+
+
+def memory_mode(route: Route) -> MemoryMode:
+    """The operator's intent for this channel. Semantic memory is not built yet: MEMORY.md is the fact surface."""
+    return MemoryMode.SHARED if route.is_shared else MemoryMode.DISABLED
+
+
+def is_native(route: Route, text: str) -> bool:
+    """Whether `text` is a command of the backend itself, which goes bare."""
+    prefix = route.manifest.native_prefix
+    if not prefix or not text.startswith(prefix):
+        return False
+    word = text[len(prefix) :].split(maxsplit=1)[0] if text[len(prefix) :].strip() else ""
+    known = route.manifest.native_commands
+    return word in known if known else bool(word)
+
+
+def owner_uid(route: Route) -> int | None:
+    """The uid that a person's files must belong to; None when the machine does not know the OS user."""
+    try:
+        return pwd.getpwnam(route.person.os_user).pw_uid
+    except KeyError:
+        return None
+
+
+def machine_zone() -> str:
+    """The IANA name of the machine's own time zone, "UTC" when it has none."""
+    named = os.environ.get("TZ", "").removeprefix(":")
+    link = os.path.realpath("/etc/localtime") if not named else ""
+    return named or (link.partition("/zoneinfo/")[2] if "/zoneinfo/" in link else "") or "UTC"
+
+
+def identity_mark(parts: Parts, route: Route) -> str:
+    """Changes when the home AGENTS.md does. On protected installs the daemon looks at no file of a person's."""
+    if parts.config.settings.people.files != "inline":
+        return ""
+    try:
+        seen = parts.folders.identity(route.home).lstat()
+    except OSError:
+        return ""
+    return f"{seen.st_mtime_ns}:{seen.st_size}:{seen.st_ino}"
+
+
+async def media_for(manifest: Manifest, message: Message) -> tuple[Media, ...]:
+    """Pictures that go along as blocks of their own, where the backend takes them; a large one is named by its path."""
+    if not manifest.can.images:
+        return ()
+    pictures = [
+        one for one in message.attachments if one.media_type.startswith("image/") and one.size_bytes <= MEDIA_BYTES
+    ]
+    return tuple([Media(one.ref, one.media_type, await anyio.Path(one.path).read_bytes()) for one in pictures])
+
+
+def _instructions(parts: Parts, route: Route) -> tuple[str, Path | None]:
+    """The workspace's instructions as text, or the file inside a home that holds them (a person's file)."""
+    entry = route.workspace_entry
+    if entry is None or not entry.system_prompt_file:
+        return (entry.system_prompt if entry else ""), None
+    path = parts.config.folder / entry.system_prompt_file
+    if path.is_relative_to(parts.folders.root / "homes"):
+        return "", path
+    try:
+        return path.read_text(encoding="utf-8", errors="replace"), None
+    except OSError as error:
+        return f"(The instructions of this workspace, {path}, cannot be read: {error.strerror}.)", None

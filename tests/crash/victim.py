@@ -1,0 +1,100 @@
+"""A daemon that kills itself when a point is reached for the n-th time: ``python -m tests.crash.victim POINT N``."""
+
+import os
+import signal
+import sys
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import anyio
+
+from kai import daemon
+from kai.protocols.session import Session
+from kai.settings.where import find
+from kai.store import deliveries, messages, turns
+from kai.turns.live import LiveTurn
+
+POINTS = ("accept", "queued", "prepared", "sent", "streaming", "asking", "finish", "receipt")
+
+
+def die() -> NoReturn:
+    os.kill(os.getpid(), signal.SIGKILL)
+    raise AssertionError("still alive")
+
+
+class Bomb:
+    """Counts, and kills this process at the n-th time."""
+
+    def __init__(self, count: int) -> None:
+        self.left = count
+
+    def tick(self) -> None:
+        self.left -= 1
+        if self.left <= 0:
+            die()
+
+
+def before(bomb: Bomb, function: Callable[..., Any]) -> Callable[..., Any]:
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        bomb.tick()
+        return function(*args, **kwargs)
+
+    return wrapped
+
+
+def after(bomb: Bomb, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Inside a transaction: its work is done, its commit is not."""
+
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        result = function(*args, **kwargs)
+        bomb.tick()
+        return result
+
+    return wrapped
+
+
+def on_row(bomb: Bomb, kind: str) -> Callable[..., None]:
+    add = LiveTurn.add
+
+    def wrapped(self: LiveTurn, row: str, **fields: Any) -> None:
+        if row == kind:
+            bomb.tick()
+        add(self, row, **fields)
+
+    return wrapped
+
+
+def found(bomb: Bomb, function: Callable[..., Any]) -> Callable[..., Any]:
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        result = function(*args, **kwargs)
+        if result is not None:
+            bomb.tick()
+        return result
+
+    return wrapped
+
+
+def arm(point: str, bomb: Bomb) -> None:
+    """Put the bomb where `point` says."""
+    places: dict[str, Callable[[], None]] = {
+        "accept": lambda: setattr(messages, "accept", after(bomb, messages.accept)),
+        "queued": lambda: setattr(turns, "next_queued", found(bomb, turns.next_queued)),
+        "prepared": lambda: setattr(turns, "mark_sent", before(bomb, turns.mark_sent)),
+        "sent": lambda: setattr(Session, "_begin", before(bomb, Session._begin)),
+        "streaming": lambda: setattr(LiveTurn, "add", on_row(bomb, "text")),
+        "asking": lambda: setattr(LiveTurn, "add", on_row(bomb, "ask")),
+        "finish": lambda: setattr(turns, "finish", after(bomb, turns.finish)),
+        "receipt": lambda: setattr(deliveries, "receipt", after(bomb, deliveries.receipt)),
+    }
+    places[point]()
+
+
+def main() -> None:
+    point, count = sys.argv[1], int(sys.argv[2])
+    if point != "none":
+        arm(point, Bomb(count))
+    anyio.run(daemon.run, find())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,144 @@
+"""A whole kai for a test: folders of its own, a daemon, a client that speaks as a person."""
+
+import os
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+from kai.client import Client
+from kai.daemon import Daemon, daemon
+from kai.model.messages import Accepted, InboundMessage
+from kai.model.turns import Delivery, Progress, Receipt, ReceiptOutcome
+from kai.settings.where import Folders
+
+FAKE_AGENT = Path(__file__).resolve().parents[1] / "fake_agent" / "__main__.py"
+LIMIT_S = 15.0
+
+FAKE_BACKEND = """\
+title: Fake agent ({protocol})
+protocol: {protocol}
+launch:
+  program: "{{python}}"
+  argv: ["-I", "-S", {fake!r}, "--protocol", {protocol}, "--log", {log!r}]
+  resume: {resume}
+can: {{resume: true, interrupt: true}}
+version_argv: [{fake!r}, "--version"]
+limits: {limits}
+native_prefix: "/"
+native_commands: [compact]
+"""
+
+
+@dataclass
+class House:
+    """Folders and how to start a daemon on them. `yaml` is kai.yaml; `limits` of the fake backends."""
+
+    root: Path
+    yaml: str = ""
+    people: str = ""
+    workspaces: str = ""
+    limits: Mapping[str, float] = field(default_factory=dict)
+    backend: str = "fake"
+
+    def __post_init__(self) -> None:
+        self.folders = Folders(self.root / "config", self.root / "state", self.root / "run")
+        for protocol, name in (("stream_json", "fake"), ("acp", "fake-acp")):
+            folder = self.folders.config / "backends" / name
+            folder.mkdir(parents=True, exist_ok=True)
+            resume = '["--resume", "{session}"]' if protocol == "stream_json" else "[]"
+            limits = {"stop_s": 2.0, "eof_s": 0.5, "term_s": 0.5, **self.limits}
+            (folder / "backend.yaml").write_text(
+                FAKE_BACKEND.format(
+                    protocol=protocol, fake=str(FAKE_AGENT), log=str(self.log), resume=resume, limits=limits
+                )
+            )
+        (self.folders.config / "kai.yaml").write_text(f"backend: {self.backend}\n{self.yaml}")
+        if self.people:
+            (self.folders.config / "people.yaml").write_text(self.people)
+        if self.workspaces:
+            (self.folders.config / "workspaces.yaml").write_text(self.workspaces)
+
+    @property
+    def log(self) -> Path:
+        """Where the fake agents write what they receive."""
+        return self.root / "fake.log"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """For a daemon or a command as a process of its own."""
+        names = {
+            "KAI_CONFIG": self.folders.config,
+            "KAI_STATE": self.folders.state,
+            "KAI_RUNTIME": self.folders.runtime,
+        }
+        return {**os.environ, **{name: str(path) for name, path in names.items()}, "PYTHONUNBUFFERED": "1"}
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator["Kai"]:
+        """A daemon in this process, and a client."""
+        async with daemon(self.folders) as serving, Client(serving.socket) as client:
+            yield Kai(self, serving, client)
+
+    def kai(self, *args: str) -> list[str]:
+        """The command line of a ``kai`` process."""
+        return [sys.executable, "-m", "kai", *args]
+
+
+@dataclass
+class Kai:
+    """A running daemon and a person's client to it."""
+
+    house: House
+    daemon: Daemon
+    client: Client
+    sent: int = 0
+
+    async def say(
+        self, text: str, *, thread: str = "", external_id: str = "", client: Client | None = None
+    ) -> Accepted:
+        """Hand in a message."""
+        self.sent += 1
+        message = InboundMessage("", "shell", thread, "", external_id or f"x-{self.sent}", text)
+        return await (client or self.client).receive(message)
+
+    async def end(self, accepted: Accepted) -> dict[str, Any]:
+        """Wait for the end of a message's turn; gives the turn."""
+        assert accepted.turn is not None
+        with anyio.fail_after(LIMIT_S):
+            async for event in self.client.events(accepted.turn):
+                if event["type"] == "end":
+                    break
+        return await self.client.turn(accepted.turn)
+
+    async def ask(self, text: str, **more: Any) -> dict[str, Any]:
+        """Say something and wait for the end of its turn."""
+        return await self.end(await self.say(text, **more))
+
+    async def until(self, accepted: Accepted, kind: str, **fields: Any) -> dict[str, Any]:
+        """Wait for an event of a running turn."""
+        assert accepted.turn is not None
+        with anyio.fail_after(LIMIT_S):
+            async for event in self.client.events(accepted.turn):
+                if event["type"] == kind and all(event.get(name) == value for name, value in fields.items()):
+                    return event
+                assert event["type"] != "end", f"ended before {kind}: {event}"
+        raise AssertionError("unreachable")
+
+    async def deliveries(self, count: int, *, receipts: bool = True) -> list[Delivery]:
+        """The next `count` deliveries, each with its receipt."""
+        got: list[Delivery] = []
+        with anyio.fail_after(LIMIT_S):
+            async for item in self.client.deliveries(idempotent=True):
+                if isinstance(item, Progress):
+                    continue
+                got.append(item)
+                if receipts:
+                    await self.client.receipt(item.delivery, Receipt(ReceiptOutcome.SENT))
+                if len(got) == count:
+                    break
+        return got
