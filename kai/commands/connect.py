@@ -13,7 +13,6 @@ from anyio import to_thread
 
 import kai
 from kai.client import Client
-from kai.log import set_up
 from kai.model.errors import UnreachableError
 from kai.settings.where import Folders, find, prepare
 
@@ -53,7 +52,9 @@ async def connected(folders: Folders, *, as_person: str = "") -> AsyncIterator[C
 @asynccontextmanager
 async def private(folders: Folders) -> AsyncIterator[Path]:
     """The socket of a daemon inside this process. It logs nothing but faults: the terminal belongs to the command."""
-    from kai import daemon  # noqa: PLC0415 - it knows every part; a command that finds a daemon needs none
+    # It knows every part: a command that finds a daemon running needs none of them.
+    from kai import daemon  # noqa: PLC0415
+    from kai.log import set_up  # noqa: PLC0415
 
     set_up("debug" if os.environ.get("KAI_DEBUG") else "critical")
     async with daemon.private(folders) as socket:

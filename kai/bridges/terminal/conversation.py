@@ -70,6 +70,7 @@ class Conversation:
         self.on_question: Callable[[Question], None] | None = None
         self.questions: list[Question] = []  # open ones, oldest first
         self.turn = ""  # the turn that is followed now
+        self.state = ""  # and how it stands
         self._channel = ""
         self._shown: dict[str, anyio.Event] = {}  # turns followed here; set once their end is shown
         self._settled: set[str] = set()  # turns whose last delivery has its receipt
@@ -95,7 +96,7 @@ class Conversation:
     async def follow(self, turn: str) -> Row:
         """Show everything that happens in `turn`; returns its end."""
         shown = self._shown.setdefault(turn, anyio.Event())
-        self.turn = turn
+        self.turn, self.state = turn, "waiting"
         tools: dict[str, Tool] = {}
         seen: list[Row] = []
         try:
@@ -145,6 +146,7 @@ class Conversation:
             case "state":
                 if row["state"] != "asking":
                     self._close_questions()
+                self.state = row["state"]
                 await self._view.state(turn, row["state"])
             case "end":
                 await self._view.end(turn, row)

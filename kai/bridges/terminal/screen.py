@@ -98,17 +98,19 @@ class ScreenView:
 
     async def text(self, turn: str, piece: str) -> None:
         self._rest.add(piece)
-        for block in self._blocks.feed(piece):
-            await self._block(block)
+        blocks = self._blocks.feed(piece)
         self._draw()
+        for block in blocks:
+            await self._block(block)
 
     async def tool(self, turn: str, tool: Tool) -> None:
         await self._flush()
         self._running[tool.id] = tool
         if tool.ok is not None:
             del self._running[tool.id]
-            await self._line(tool_line(tool))
         self._draw()
+        if tool.ok is not None:
+            await self._line(tool_line(tool))
 
     async def ask(self, turn: str, question_: Row) -> None:
         await self._flush()
@@ -121,13 +123,13 @@ class ScreenView:
         self._draw()
 
     async def end(self, turn: str, end: Row) -> None:
-        for block in self._blocks.feed(self._rest.take(end["text"])):
-            await self._block(block)
-        await self._flush()
-        for tool in self._running.values():
-            await self._line(tool_line(tool))
-        self._running.clear()
+        blocks = self._blocks.feed(self._rest.take(end["text"]))
+        tools, self._running = list(self._running.values()), {}
         self._screen.tail(())
+        for block in filter(None, [*blocks, self._blocks.finish()]):
+            await self._block(block)
+        for tool in tools:
+            await self._line(tool_line(tool))
         if end["state"] != TurnState.DONE:
             await self._line(notice(end["reason"] or f"The turn is {end['state']}."))
         self._is_after_text = True  # a blank line before what comes next
@@ -137,7 +139,9 @@ class ScreenView:
         await self._block(text)
 
     async def _flush(self) -> None:
-        if block := self._blocks.finish():
+        block = self._blocks.finish()
+        self._draw()  # what goes to the scrollback must not stand below it, too
+        if block:
             await self._block(block)
 
     async def _block(self, block: str) -> None:

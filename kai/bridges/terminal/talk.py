@@ -7,7 +7,7 @@ import anyio
 from anyio.abc import TaskGroup
 from prompt_toolkit import PromptSession
 from prompt_toolkit.formatted_text import StyleAndTextTuples
-from prompt_toolkit.history import FileHistory
+from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.keys import Keys
 
@@ -24,12 +24,18 @@ UNSENT_S = 5.0  # for messages on their way when the person leaves
 class _History(FileHistory):
     """What was typed, in a file that nobody else reads."""
 
-    def __init__(self, path: Path) -> None:
-        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o600))
-        super().__init__(str(path))
-
     def store_string(self, string: str) -> None:
         super().store_string(whole(string))
+
+
+def history_in(path: Path) -> History:
+    """The history kept in `path`; one that ends with the process where no such file can be made."""
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o600))
+    except OSError:
+        return InMemoryHistory()
+    return _History(str(path))
 
 
 class Talk:
@@ -40,7 +46,7 @@ class Talk:
     ) -> None:
         self._conversation, self._view, self._screen = conversation, view, screen
         self._turns_outlive = turns_outlive
-        self._history = _History(history)
+        self._history = history_in(history)
         self._typed, self._to_send = anyio.create_memory_object_stream[str](float("inf"))
         self._begun, self._to_follow = anyio.create_memory_object_stream[tuple[str, str]](float("inf"))
         self._unsent = 0
@@ -134,7 +140,7 @@ class Talk:
         if questions := self._conversation.questions:
             return [*parts, ("bold", f"answer (1-{len(questions[-1].row['choices'])}) > ")]
         if self._conversation.turn:
-            parts.append(("fg:ansibrightblack", "working; Ctrl-C stops it\n"))
+            parts.append(("fg:ansibrightblack", f"{self._conversation.state}; Ctrl-C stops it\n"))
         return [*parts, ("bold", "> ")]
 
     def _keys(self, tasks: TaskGroup) -> KeyBindings:

@@ -1,0 +1,87 @@
+"""``kai init``."""
+
+import os
+from pathlib import Path
+
+import click
+
+from kai.catalog.discover import discover
+from kai.catalog.manifests import load
+from kai.client import Client, View
+from kai.commands.connect import FolderFlags, ask, folders_of
+from kai.commands.show import as_json_option, json_of
+from kai.processes.environment import search_path
+from kai.resources import folder
+from kai.settings.where import Folders
+from kai.text.safe import safe
+
+_SUFFIX = ".example.yaml"
+
+
+@click.command()
+@click.option("--name", default="", help="Your name [default: that of your OS user].")
+@as_json_option
+@click.pass_obj
+def command(flags: FolderFlags, name: str, as_json: bool) -> None:
+    """First run: find agent CLIs, write a commented config, make the first person. Overwrites nothing."""
+    folders = folders_of(flags)
+    files = write_examples(folders)
+    backends = _installed()
+    person = ask(flags, "", lambda client: _first_person(client, name))
+    if as_json:
+        json_of({"files": files, "backends": backends, "person": person})
+        return
+    for path, is_new in files.items():
+        click.echo(f"{'wrote' if is_new else 'kept '}  {path}")
+    for backend in backends:
+        click.echo(safe(f"{'found' if not backend['problem'] else 'no   '}  {backend['title']}: {_about(backend)}"))
+    click.echo(safe(f"you    {person['name']} (OS user {person['os_user']})"))
+    click.echo("\nNext: 'kai chat' to talk, 'kai doctor' to check, 'kai serve' to run the daemon yourself.")
+
+
+def write_examples(folders: Folders) -> dict[str, bool]:
+    """Put every example file into the config folder, unless one stands there; says which were written."""
+    folders.config.mkdir(parents=True, exist_ok=True)
+    written = {}
+    for example in sorted(folder("config").glob(f"*{_SUFFIX}")):
+        path = folders.config / f"{example.name.removesuffix(_SUFFIX)}.yaml"
+        written[str(path)] = _write_new(path, example.read_bytes())
+    return written
+
+
+def _write_new(path: Path, content: bytes) -> bool:
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return False
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(content)
+    return True
+
+
+def _installed() -> list[View]:
+    """Every backend, and whether this user can use it."""
+    home = Path.home()
+    found = []
+    for manifest in load(folder("backends")).values():
+        there = discover(manifest, path=search_path(home), home=home)
+        login = manifest.login.command if there.logged_in is False else ""
+        view = {"id": manifest.id, "title": manifest.title, "version": there.version, "logged_in": there.logged_in}
+        found.append({**view, "login": login, "problem": there.problem})
+    return found
+
+
+def _about(backend: View) -> str:
+    if backend["problem"]:
+        return str(backend["problem"])
+    login = f"; log in with 'kai backend login {backend['id']}'" if backend["login"] else ""
+    return f"{backend['version'] or 'version unknown'}{login}"
+
+
+async def _first_person(client: Client, name: str) -> View:
+    """The person of this OS user: the daemon makes one when it knows nobody."""
+    everybody = await client.people()
+    person = everybody[0] if everybody else await client.add_person(name or Path.home().name)
+    if name and len(everybody) == 1 and person["name"] != name:
+        return await client.change_person(person["principal"], {"name": name})
+    return person
