@@ -51,7 +51,8 @@ class Calls:
 
     def note(self, update: Json) -> list[Output]:
         """A ``tool_call`` or ``tool_call_update``: what changed is merged into what is known."""
-        tool_id = text(update.get("toolCallId"))
+        if not (tool_id := text(update.get("toolCallId"))):
+            return []
         call = self._merge(tool_id, update)
         out: list[Output] = [ToolCall(tool_id, _name(call), _target(call))]
         ended = _ENDED.get(text(update.get("status")))
@@ -69,14 +70,15 @@ class Calls:
         call = self._merge(tool_id, update)
         choices, options = _choices(items(params.get("options")))
         item = _Open(request, choices, options)
-        announced = ToolCall(tool_id, _name(call), _target(call))  # some agents never announce a call that asks
+        # Some agents never announce a call that asks.
+        announced = [ToolCall(tool_id, _name(call), _target(call))] if tool_id else []
         if self._auto_allow and (allowed := _narrowest_allow(item)):
-            return [announced, _selected(request, allowed)]
+            return [*announced, _selected(request, allowed)]
         self._count += 1
         key = f"q{self._count}"
         self._open[key] = item
         title = text(call.get("title")) or _name(call)
-        return [announced, Ask(key, short(title), _detail(call), choices, tool_id)]
+        return [*announced, Ask(key, short(title), _detail(call), choices, tool_id)]
 
     def answer(self, ask: str, choice: Choice | None) -> list[Output]:
         """Late or unknown: nothing. No choice: the narrowest refusal there is, else "cancelled"."""

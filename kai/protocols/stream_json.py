@@ -107,6 +107,8 @@ class StreamJson:
         self._lifecycle = False  # the CLI tells which message it works on
         self._turn: _Turn | None = None
         self._aside: list[str] = []  # what it says in a turn that nobody asked for
+        self._reset = False  # the CLI began a new conversation in this turn
+        self._preserved: set[str] = set()  # lines that a compaction says once more
         self._streaming = ""  # id of the message whose deltas come in
         self._used_tokens: int | None = None
         self._asks = Asks(auto_allow=setup.permissions == "bypass")
@@ -120,7 +122,7 @@ class StreamJson:
             "control_request": self._control_request,
             "control_response": self._control_response,
             "control_cancel_request": lambda msg: self._asks.withdraw(text(msg.get("request_id"))),
-            "conversation_reset": lambda _: [Compacted()],
+            "conversation_reset": self._conversation_reset,
             "rate_limit_event": self._rate_limit,
         }
 
@@ -188,6 +190,8 @@ class StreamJson:
             case "init":
                 return self._init(msg)
             case "compact_boundary":
+                kept = record(record(msg.get("compact_metadata")).get("preserved_messages"))
+                self._preserved = {text(uuid) for uuid in items(kept.get("all_uuids"))} - {""}
                 return [Compacted()]
             case "api_retry":
                 return self._retry(msg)
@@ -204,7 +208,14 @@ class StreamJson:
             self._turn.begun = True
         if self._ours is None:
             return []
-        return [Started(self._session_id, text(msg.get("model")), text(msg.get("claude_code_version")))]
+        started = Started(self._session_id, text(msg.get("model")), text(msg.get("claude_code_version")))
+        reset, self._reset = self._reset, False
+        return [started, Compacted()] if reset else [started]
+
+    def _conversation_reset(self, _: Json) -> list[Output]:
+        """The session gets another id, which the next ``init`` tells; nothing that it was shown is in it any more."""
+        self._reset = True
+        return []
 
     def _retry(self, msg: Json) -> list[Output]:
         if (turn := self._ours) is None:
@@ -243,7 +254,7 @@ class StreamJson:
 
     def _assistant(self, msg: Json) -> list[Output]:
         """One content block as it is complete; the same message id comes once for each."""
-        if msg.get("parent_tool_use_id") is not None or msg.get("isReplay"):
+        if msg.get("parent_tool_use_id") is not None or text(msg.get("uuid")) in self._preserved:
             return []
         message = record(msg.get("message"))
         self._note_usage(message)
@@ -266,13 +277,11 @@ class StreamJson:
                 return []
             turn.blocks.setdefault(message, []).append(said)
             return [] if message in turn.streamed else turn.say(message, said)
-        if turn is None:
-            return []
-        if kind.endswith("tool_use"):
+        if turn is not None and kind.endswith("tool_use") and (tool_id := text(block.get("id"))):
             turn.tools = True
-            self._asks.note_call(text(block.get("id")), block.get("input"))
-            return [ToolCall(text(block.get("id")), text(block.get("name")) or "tool", target_of(block.get("input")))]
-        return _tool_result(block) if kind.endswith("tool_result") else []
+            self._asks.note_call(tool_id, block.get("input"))
+            return [ToolCall(tool_id, text(block.get("name")) or "tool", target_of(block.get("input")))]
+        return _tool_result(block) if turn is not None else []
 
     def _user(self, msg: Json) -> list[Output]:
         """Tool results. Whatever else comes as a user line was typed by nobody."""
@@ -336,7 +345,8 @@ class StreamJson:
         end = self._judge(turn, msg, errors)
         if isinstance(end, Finished) and not end.stopped:
             self._resumed = False  # from here on this session is known to work
-        return [self._usage(msg), *self._end(end)]
+        usage = self._usage(msg)
+        return [*([usage] if usage != Usage() else []), *self._end(end)]
 
     def _is_ours(self, turn: _Turn, msg: Json) -> bool:
         if uuids := items(msg.get("user_message_uuids")):
@@ -360,7 +370,7 @@ class StreamJson:
             return Finished(text=said)
         if self._resumed and not integer(msg.get("num_turns")):
             return of_kind(FailureKind.RESUME, "it ended at once, without a turn", session_lost=True)
-        if turn.retried:
+        if turn.retried or turn.said:
             return of_kind(FailureKind.PROVIDER, "its answer broke off")
         return of_kind(FailureKind.EMPTY)
 
@@ -391,7 +401,7 @@ class StreamJson:
         models = [record(model) for model in record(msg.get("model_usage_since_last_result")).values()]
         usage = record(msg.get("usage"))
         if not models:
-            return Usage(integer(usage.get("input_tokens")), integer(usage.get("output_tokens")))
+            return Usage(integer(usage.get("input_tokens")) or None, integer(usage.get("output_tokens")) or None)
         fresh = ("inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens")
         return Usage(
             input_tokens=sum(integer(model.get(name)) or 0 for model in models for name in fresh),
@@ -410,9 +420,10 @@ _CACHED = ("cache_creation_input_tokens", "cache_read_input_tokens")
 
 
 def _tool_result(block: Json) -> list[Output]:
-    if not text(block.get("type")).endswith("tool_result"):
+    tool_id = text(block.get("tool_use_id"))
+    if not tool_id or not text(block.get("type")).endswith("tool_result"):
         return []
-    return [ToolResult(text(block.get("tool_use_id")), not block.get("is_error"), content_text(block.get("content")))]
+    return [ToolResult(tool_id, not block.get("is_error"), content_text(block.get("content")))]
 
 
 def _lost(failed: Failed) -> Lost:

@@ -1,6 +1,6 @@
 """An agent CLI for tests: a real process that speaks a real protocol, does as it is told, misbehaves on request.
 
-    python tests/fake_agent/__main__.py --protocol acp|stream_json [--script WORDS] [--resume ID] [--log F] [--state DIR]
+    python tests/fake_agent/__main__.py --protocol acp|stream_json [--script WORDS] [--resume ID] [--log F] [--state D]
 
 Standard library only. `--log` gets every line from stdin as it came; `--state` makes sessions outlive the process.
 Without a script it answers ``echo: <the person's words>``. A script is words in the person's own words (after the

@@ -118,6 +118,8 @@ class Deeds:
     def do_surrogate(self, value: str) -> None:
         # Escaped, as a JSON writer of another language does it: the line itself is good UTF-8.
         self.agent.wire.raw(json.dumps(self.agent.face.piece("a\ud800b")).encode() + b"\n")
+        self.agent.said += "a?b"
+        self.agent.whole += "a?b"
 
     def do_stderr(self, value: str) -> None:
         sys.stderr.write("e" * (int(value or 70_000) - 1) + "\n")
