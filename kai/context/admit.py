@@ -1,7 +1,7 @@
 """Admission: what is required is reserved, then whole optional items are fitted in section order, then rank.
 
-Nothing is cut to fit. Within a section the first item that does not fit ends it, so that rank order is kept (and a
-history has no holes), unless ``fit_smaller`` lets smaller ones follow. Ranks compare only within a section: an
+Nothing is cut to fit. Within a section the first item that does not fit ends it, so that rank order is kept, unless
+``fit_smaller`` lets smaller ones follow; a history never has holes. Ranks compare only within a section: an
 oversized memory takes no room from the line with the date.
 """
 
@@ -46,18 +46,14 @@ class _Filling:
         self._inside = sum((self.sizes[id(item)] + _BREAK for item in self.admitted), Size())
         self.takes = self._with_frame(self.admitted, self._inside) if draft.required or self.admitted else Size()
 
-    def grown(self, item: Item) -> Size:
-        """What the section would take with `item` in it."""
-        return self._with_frame((*self.admitted, item), self._inside + self.sizes[id(item)] + _BREAK)
-
-    def grow(self, item: Item, takes: Size) -> None:
-        self.admitted = (*self.admitted, item)
-        self._inside += self.sizes[id(item)] + _BREAK
-        self.takes = takes
-
-    def framed(self) -> Size:
-        """What the frame alone would take."""
-        return self._with_frame((), Size())
+    def grow(self, items: Sequence[Item], room: "_Room") -> bool:
+        """Admit all of `items` if there is room for all of them with the frame that they need."""
+        admitted = (*self.admitted, *items)
+        inside = sum((self.sizes[id(item)] + _BREAK for item in items), self._inside)
+        takes = self._with_frame(admitted, inside)
+        if fits := room.take(self.takes, takes):
+            self.admitted, self._inside, self.takes = admitted, inside, takes
+        return fits
 
     def _with_frame(self, admitted: tuple[Item, ...], inside: Size) -> Size:
         head, tail = self.draft.frame(admitted)
@@ -131,18 +127,14 @@ def _reserve(fillings: Sequence[_Filling], words: str, room: _Room) -> None:
 
 
 def _fill(filling: _Filling, room: _Room) -> None:
-    for item in filling.draft.items:
-        if item.required or item.verdict not in ADMISSIBLE:
-            continue
-        takes = filling.grown(item)
-        if room.take(filling.takes, takes):
-            filling.grow(item, takes)
-        elif not room.budget.fit_smaller:
+    optional = [item for item in filling.draft.items if not item.required and item.verdict in ADMISSIBLE]
+    if filling.grow(optional, room):  # nearly always; else one after the other
+        return
+    for item in optional:
+        if not filling.grow([item], room) and (filling.draft.newest_first or not room.budget.fit_smaller):
             break
-    if not filling.takes.bytes:  # nothing of it went in: its frame may say so
-        takes = filling.framed()
-        if takes.bytes and room.take(Size(), takes):
-            filling.takes = takes
+    if not filling.admitted:
+        filling.grow([], room)  # nothing of it went in: its frame may say so
 
 
 def _dispositions(filling: _Filling) -> list[Disposition]:

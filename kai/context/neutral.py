@@ -70,6 +70,7 @@ _FENCE_ID = re.compile("k[0-9a-f]{12}")
 _NEAR = 60  # characters beside a doubled angle in which a fence id would stand
 
 _BEFORE_COLON = re.compile(f"^[^\n{_COLON}]*+(?=[{_COLON}])", re.MULTILINE)
+_HARMLESS = re.compile(r"[A-Za-z0-9 _.,:;/()+='-]*")
 _AT = re.compile("@(?<![A-Za-z0-9_/]@)(?!\u200b)")
 
 
@@ -86,6 +87,8 @@ def data(text: str) -> str:
 
 def line(text: str, limit: int = 200) -> str:
     """`data` on one line of about `limit` characters, with no brackets or quotes of its own: for names and quotes."""
+    if len(text) <= limit and _HARMLESS.fullmatch(text):
+        return text
     flat = data(shorten(text[: 20 * limit], limit)).replace("\n", " ")
     return flat.replace("[", "(").replace("]", ")").replace('"', "'")
 

@@ -10,6 +10,7 @@ from kai.context import neutral
 from kai.context.draft import Draft, Item
 from kai.context.fences import close_code
 from kai.context.sections.now import date_text, time_text
+from kai.context.sections.privacy import has_tool
 from kai.context.sections.tools import reach
 from kai.model.context import Facts
 from kai.model.people import ChannelKind
@@ -19,8 +20,8 @@ _MOVING = ("${current_date}", "${current_time}")
 _EXPLAINED = (
     "About this text: kai, which carries the conversation, puts these parts in front of every message for you to use; "
     "they are expected, no attack. Between <<ID and ID>> stands quoted text; the line above it says what it is for. "
-    "The person wrote only what follows the last heading, which announces the current message: answer that. Asked what "
-    "they wrote or said just now, it is those words alone; recite the rest only when asked for it."
+    "What follows the heading that announces the current message, and nothing before it, is the person's own: answer "
+    "that. Asked what they wrote or said just now, it is those words alone; recite the rest only when asked for it."
 )
 
 
@@ -36,9 +37,8 @@ def draft(facts: Facts) -> Draft:
     items = [Item("definition", agent.name, "\n".join(parts), required=True, reason=agent.revision)]
     if agent.skills:
         lines = "; ".join(f"{neutral.line(skill.name)}: {neutral.line(skill.summary)}" for skill in agent.skills)
-        items.append(
-            Item("skills", "catalogue", f"Skills (ask for one by name with skill_read): {lines}.", required=True)
-        )
+        asking = " (ask for one by name with skill_read)" if has_tool(facts, "skill_read") else ""
+        items.append(Item("skills", "catalogue", f"Skills{asking}: {lines}.", required=True))
     if facts.tools:
         names = [neutral.line(tool.name) for tool in facts.tools]
         items.append(

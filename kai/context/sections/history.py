@@ -4,8 +4,8 @@ Every message starts a line with its time; its further lines are indented. So no
 another message, and the fence around them all says where they end.
 """
 
-from datetime import tzinfo
-from functools import partial
+from functools import cache, partial
+from typing import assert_never
 
 from kai.context import neutral
 from kai.context.draft import Draft, Item
@@ -55,10 +55,13 @@ def _items(facts: Facts) -> tuple[Item, ...]:
     """Newest first. What is beyond the bounds keeps its row, and says so."""
     bounds = facts.bounds
     zone = zone_of(facts)
+    author = cache(_author)  # a handful of names, said many times
     items, left, inside = [], bounds.total_chars, True
     for count, message in enumerate(reversed(facts.history.messages)):
         if inside:
-            text, note = _shown(message, zone, bounds.message_chars)
+            body, note = _shown(message, bounds.message_chars)
+            who = author(message.author, message.name, message.backend, message.incomplete)
+            text = f"{message.created_at.astimezone(zone):%Y-%m-%d %H:%M} {who}: {body}"
             inside = count < bounds.messages and len(text) <= left
         if not inside:
             items.append(Item("message", message.message, verdict=Verdict.OMITTED_BOUNDS, reason="history bounds"))
@@ -69,7 +72,7 @@ def _items(facts: Facts) -> tuple[Item, ...]:
     return tuple(items)
 
 
-def _shown(message: Message, zone: tzinfo, limit: int) -> tuple[str, str]:
+def _shown(message: Message, limit: int) -> tuple[str, str]:
     """The message as it stands in the block, and what was cut of it."""
     own, note = message.text, ""
     if len(own) > limit:
@@ -82,19 +85,24 @@ def _shown(message: Message, zone: tzinfo, limit: int) -> tuple[str, str]:
         lines.append(f"[{_tools(message.tool_lines)}]")
     names = [neutral.line(attachment.name, 80) for attachment in message.attachments[:_FILES]]
     lines.extend(f"[file: {name}]" for name in names)
-    body = "\n  ".join(line for line in lines if line) if not own.strip() else "\n  ".join(lines)
-    return f"{message.created_at.astimezone(zone):%Y-%m-%d %H:%M} {_author(message)}: {body}", note
+    if not own.strip():
+        lines = lines[1:] or ["(no text)"]
+    return "\n".join(f"  {line}" if line else "" for line in lines).strip(), note
 
 
-def _author(message: Message) -> str:
+def _author(author: Author, name: str, backend: str, incomplete: bool) -> str:
     """Only what an agent or kai said carries round brackets: a person's name cannot pass for one of theirs."""
-    cut_short = ", incomplete" if message.incomplete else ""
-    if message.author is Author.PERSON:
-        name = neutral.line(message.name, 60).replace("(", "").replace(")", "").replace(":", "").strip() or "somebody"
-        return f"{name}{' (incomplete)' if message.incomplete else ''}"
-    if message.author is Author.KAI:
-        return f"kai (notice{cut_short})"
-    return f"kai (via {neutral.line(message.backend, 40) or 'an agent'}{cut_short})"
+    cut_short = ", incomplete" if incomplete else ""
+    match author:
+        case Author.PERSON:
+            plain = neutral.line(name, 60).replace("(", "").replace(")", "").replace(":", "").strip()
+            return f"{plain or 'somebody'}{' (incomplete)' if incomplete else ''}"
+        case Author.AGENT:
+            return f"kai (via {neutral.line(backend, 40) or 'an agent'}{cut_short})"
+        case Author.KAI:
+            return f"kai (notice{cut_short})"
+        case _:
+            assert_never(author)
 
 
 def _tools(lines: tuple[str, ...]) -> str:

@@ -14,5 +14,5 @@ def draft(facts: Facts) -> Draft | None:
         body = contents(file, "AGENTS.md")
     else:
         reading = f"Read this file before you answer: {neutral.path(file.path)}"
-        body = placeholder(file, reading=reading, writing="who you are and how you work")
+        body = placeholder(file, reading=reading, writing="Who you are and how you work")
     return fixed("session.identity", "file", file.path, f"[Your core identity and instructions:]\n{body}")

@@ -21,9 +21,9 @@ def placeholder(file: PersonFile, *, reading: str, writing: str) -> str:
         case FileState.DEFERRED:
             return reading
         case FileState.EMPTY:
-            return f"(The file is empty. You may write {writing} to it: {path})"
+            return f"(The file is empty. {writing} may be written to {path})"
         case FileState.MISSING:
-            return f"(There is no such file yet. You may create it for {writing}: {path})"
+            return f"(There is no such file yet. {writing} may be written to a new one: {path})"
         case FileState.UNREADABLE | FileState.UNSAFE | FileState.OVERSIZED | FileState.MALFORMED:
             problem = neutral.line(file.problem or file.state.value)
             return f"(Not read, {file.state}: {problem}. Do not take it for empty or absent: {path})"

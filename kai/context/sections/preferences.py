@@ -19,5 +19,5 @@ def draft(facts: Facts) -> Draft | None:
         body = contents(file, "PREFERENCES.md")
     else:
         reading = "Read this file before you apply preferences; it is yours to read."
-        body = placeholder(file, reading=reading, writing="what the person wants you to keep to")
+        body = placeholder(file, reading=reading, writing="What the person wants you to keep to")
     return fixed(_NAME, "file", file.path, f"[Your personal preferences (file: {neutral.path(file.path)}):]\n{body}")

@@ -17,7 +17,7 @@ def draft(facts: Facts) -> Draft | None:
             reading = (
                 f"Read this file before you answer; follow what it says for this folder: {neutral.path(file.path)}"
             )
-            body = placeholder(file, reading=reading, writing="instructions for this folder")
+            body = placeholder(file, reading=reading, writing="Instructions for this folder")
         return fixed(_NAME, "file", file.path, f"## Workspace Instructions\n{body}")
     text = facts.workspace_instructions.strip("\n")
     if not text:
