@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import quote
 
 import anyio
+import anyio.lowlevel
 from pydantic_core import PydanticSerializationError, to_json, to_jsonable_python
 from starlette.types import Receive, Send
 
@@ -161,6 +162,9 @@ async def _push(send: Send, event: Event) -> None:
     number = b"" if event.number is None else b"id: %d\n" % event.number
     body = b"%sevent: %s\ndata: %s\n\n" % (number, event.name.encode(), as_json(event.data))
     await send({"type": "http.response.body", "body": body, "more_body": True})
+    # To a reader that has gone, sending returns at once: without a pause nothing would ever notice, and a source
+    # with much to give would give it all to nobody.
+    await anyio.lowlevel.checkpoint()
 
 
 async def _watch(receive: Receive, send: Send, heartbeat_s: float, scope: anyio.CancelScope) -> None:

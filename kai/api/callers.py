@@ -64,19 +64,22 @@ def _os_user(uid: int) -> str:
 
 
 class Callers:
-    """Resolves peers. What it finds is kept for seconds, or until `forget`."""
+    """Resolves peers. What it finds is kept for seconds, or until `forget`.
+
+    Operators are `trusted_uids` (unless given: root and the daemon's own) and the OS users that `operators` names.
+    """
 
     def __init__(
         self,
         directory: Directory,
         operators: Callable[[], Collection[str]],
         *,
-        own_uid: int | None = None,
+        trusted_uids: Collection[int] | None = None,
         os_user: Callable[[int], str] = _os_user,
     ) -> None:
         self._directory = directory
         self._operators = operators
-        self._own_uid = os.geteuid() if own_uid is None else own_uid
+        self._trusted_uids = (0, os.geteuid()) if trusted_uids is None else trusted_uids
         self._os_user = os_user
         self._kept: dict[tuple[int, str], Caller] = {}
         self._kept_until = 0.0
@@ -101,7 +104,7 @@ class Callers:
 
     async def _find(self, uid: int, as_name: str) -> Caller:
         os_user = await to_thread.run_sync(self._os_user, uid)
-        is_operator = uid in (0, self._own_uid) or (bool(os_user) and os_user in self._operators())
+        is_operator = uid in self._trusted_uids or (bool(os_user) and os_user in self._operators())
         person = await self._directory.by_os_user(os_user) if os_user else None
         if as_name:
             if not is_operator:

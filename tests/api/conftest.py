@@ -1,6 +1,5 @@
 """A whole door on real sockets, with a fake house behind it."""
 
-import os
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
@@ -32,7 +31,7 @@ class House:
     door: FakeDoor = field(default_factory=FakeDoor)
     directory: FakeDirectory = field(default_factory=lambda: FakeDirectory(ANNA, BEN))
     operators: tuple[str, ...] = ()
-    own_uid: int = field(default_factory=os.geteuid)
+    trusted_uids: tuple[int, ...] | None = None  # (): who runs the test is no operator
     os_user: Callable[[int], str] = lambda _uid: "anna"
     run_of: Callable[[int], str | None] = lambda _pid: None
     limits: ApiLimits = field(default_factory=ApiLimits)
@@ -51,7 +50,7 @@ class House:
 
     @asynccontextmanager
     async def serving(self) -> AsyncIterator[Parts]:
-        callers = Callers(self.directory, lambda: self.operators, own_uid=self.own_uid, os_user=self.os_user)
+        callers = Callers(self.directory, lambda: self.operators, trusted_uids=self.trusted_uids, os_user=self.os_user)
         parts = Parts(
             door=self.door,
             callers=callers,
