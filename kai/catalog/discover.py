@@ -68,7 +68,7 @@ def discover(
     found = _VERSION.search(output)
     version = found.group() if found else ""
     if manifest.version_min and is_older(version, manifest.version_min):
-        told = f"version {version}" if version else "no version that can be read"
+        told = f"version {version}" if version else f"no version but {_first_line(output)}"
         problem = f"{program} tells {told}; {manifest.version_min} or newer is needed" + _hint(manifest.install)
         return Installed(program, version, logged_in, problem)
     return Installed(program, version, logged_in, "")
@@ -140,6 +140,10 @@ def _ended_within(pid: int, limit_s: float) -> bool:
 
 def _numbers(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split(".") if part.isdigit())
+
+
+def _first_line(output: str) -> str:
+    return repr(next((line.strip() for line in output.splitlines() if line.strip()), "")[:120])
 
 
 def _hint(install: str) -> str:

@@ -16,17 +16,17 @@ from kai.settings.yaml_marks import KeyPath, Marked
 
 # The closed lists: a name that nothing reads would be a lie in a manifest.
 QUIRKS: Mapping[str, str] = {
-    "root_refuses_bypass": "as root it refuses to start with permissions 'bypass'",
-    "launcher_leaves_child": "the program is a launcher: the agent itself lives on when only the launcher is signalled",
-    "eof_is_ignored": "it does not end when its input is closed",
-    "expands_at_paths": "a word @path in the message is read into the request unasked",
-    "replays_on_load": "resuming sends the old conversation again before the session is ready",
+    "root_bypass_needs_sandbox": "as root it refuses permissions 'bypass' unless IS_SANDBOX=1 is set",
+    "latches_login": "once its login was refused, the process refuses every later prompt",
 }
 OPTIONS: Mapping[str, str] = {
-    "auth_method": "ACP: method for `authenticate`, sent before the session starts",
-    "auth_env": "ACP: `auth_method` counts only while this environment variable is set",
+    "auth_method": "ACP: method for `authenticate`, where the agent offers it",
     "mode_ask": "ACP: session mode when permissions are 'ask'",
     "mode_bypass": "ACP: session mode when permissions are 'bypass'",
+    "config_ask": "ACP: `id=value` of a config option that is set when permissions are 'ask'",
+    "config_bypass": "ACP: the same when permissions are 'bypass'",
+    "model_by": "ACP: how a model is chosen: 'set_model', or 'config' for the config option `model`",
+    "effort_config": "ACP: id of the config option that takes the effort",
 }
 FILLS: Mapping[str, tuple[str, ...]] = {
     "resume": ("{session}",),
