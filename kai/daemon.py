@@ -33,6 +33,7 @@ from kai.store.binding import Connection
 from kai.store.database import Store, open_store
 from kai.turns.backends import Backends
 from kai.turns.config import Config, read
+from kai.turns.facts import machine_zone
 from kai.turns.front_door import FrontDoor
 from kai.turns.lanes import Lanes
 from kai.turns.live import LiveTurns
@@ -44,6 +45,7 @@ DRAIN_S = 20.0  # what runs at a stop may still come to its end
 CLOSE_S = 15.0  # for the sessions to end after that
 SWEEP_EVERY_S = 5.0
 DATABASE = "kai.db"
+RUNS = "runs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +80,8 @@ async def daemon(folders: Folders) -> AsyncIterator[Daemon]:
         cut = await store.write(turns.recover, clock.now())
         for turn in cut:
             log.warning("turn.interrupted", turn=turn.turn, channel=turn.channel)
-        runs = folders.runtime / "runs"
-        await to_thread.run_sync(_clear, runs)
-        parts = _parts(folders, config, store, tasks, clock, runs)
+        await to_thread.run_sync(_clear, folders.runtime / RUNS)
+        parts = _parts(folders, config, store, tasks, clock, await to_thread.run_sync(machine_zone))
         await _people(parts)
         runner = Runner(parts)
         lanes = Lanes(tasks, lambda channel: store.read(turns.next_queued, channel), runner.run)
@@ -99,7 +100,7 @@ async def daemon(folders: Folders) -> AsyncIterator[Daemon]:
     log.info("daemon.ended", pid=os.getpid())
 
 
-def _parts(folders: Folders, config: Config, store: Store, tasks: TaskGroup, clock: SystemClock, runs: Path) -> Parts:
+def _parts(folders: Folders, config: Config, store: Store, tasks: TaskGroup, clock: SystemClock, zone: str) -> Parts:
     async def session_ended(live: Live) -> None:
         await store.write_soft(_session_ended, live, clock.now())
 
@@ -114,8 +115,9 @@ def _parts(folders: Folders, config: Config, store: Store, tasks: TaskGroup, clo
         launcher=DirectLauncher(),
         pool=Pool(tasks, clock, on_end=session_ended, max_live=limits.max_live, idle_s=limits.idle_s),
         live=LiveTurns(),
-        runs=runs,
+        runs=folders.runtime / RUNS,
         socket=folders.runtime / AGENTS,
+        zone=zone,
     )
 
 

@@ -2,6 +2,7 @@
 
 import os
 import pwd
+from dataclasses import dataclass
 from pathlib import Path
 
 import anyio
@@ -44,15 +45,15 @@ async def facts_of_preview(parts: Parts, route: Route, text: str) -> Facts:
 
 async def _gather(parts: Parts, route: Route, asked: Asked, *, fresh: bool) -> Facts:
     sources = Sources(parts.store, parts.folders, parts.retriever, zones=parts.zones)
-    instructions, file = await to_thread.run_sync(_instructions, parts, route) if fresh else ("", None)
+    files = await to_thread.run_sync(_files, parts, route) if fresh else _Files()
     seated = Seated(
         fresh=fresh,
         workspace=route.workspace,
         home=route.home,
         agent=route.agent,
-        owner_uid=owner_uid(route),
-        workspace_instructions=instructions,
-        workspace_file=file,
+        owner_uid=files.owner_uid,
+        workspace_instructions=files.instructions,
+        workspace_file=files.instructions_file,
         tools=notices(),
     )
     return await gather(sources, asked, seated, _rules(parts, route), now=parts.clock.now())
@@ -73,7 +74,7 @@ def _rules(parts: Parts, route: Route) -> Rules:
         ),
         bounds=HistoryBounds(context.history.messages, context.history.message_chars, context.history.total_chars),
         now=context.now,
-        zone=machine_zone(),
+        zone=parts.zone,
     )
 
 
@@ -128,15 +129,23 @@ async def media_for(manifest: Manifest, message: Message) -> tuple[Media, ...]:
     return tuple([Media(one.ref, one.media_type, await anyio.Path(one.path).read_bytes()) for one in pictures])
 
 
-def _instructions(parts: Parts, route: Route) -> tuple[str, Path | None]:
-    """The workspace's instructions as text, or the file inside a home that holds them (a person's file)."""
-    entry = route.workspace_entry
+@dataclass(frozen=True, slots=True)
+class _Files:
+    """What a fresh session needs to know of files. `instructions_file` lies inside a home: a person's file."""
+
+    owner_uid: int | None = None
+    instructions: str = ""
+    instructions_file: Path | None = None
+
+
+def _files(parts: Parts, route: Route) -> _Files:
+    uid, entry = owner_uid(route), route.workspace_entry
     if entry is None or not entry.system_prompt_file:
-        return (entry.system_prompt if entry else ""), None
+        return _Files(uid, entry.system_prompt if entry else "")
     path = parts.config.folder / entry.system_prompt_file
     if path.is_relative_to(parts.folders.root / "homes"):
-        return "", path
+        return _Files(uid, instructions_file=path)
     try:
-        return path.read_text(encoding="utf-8", errors="replace"), None
+        return _Files(uid, path.read_text(encoding="utf-8", errors="replace"))
     except OSError as error:
-        return f"(The instructions of this workspace, {path}, cannot be read: {error.strerror}.)", None
+        return _Files(uid, f"(The instructions of this workspace, {path}, cannot be read: {error.strerror}.)")

@@ -25,6 +25,7 @@ from kai.turns.views import View, principal_of
 
 _CHANGEABLE = ("name", "os_user", "zone", "email", "permissions")
 _OWN = frozenset({"zone", "email"})  # what a person may change about themselves; the rest is the operator's
+SHELL = "terminal"  # the bridge of whoever calls from a shell of their own
 
 
 class FrontDoor:
@@ -53,7 +54,7 @@ class FrontDoor:
     # Messages and turns
 
     async def receive(self, caller: Caller, inbound: InboundMessage) -> Accepted:
-        return await self._inbox.receive(replace(inbound, bridge=caller.bridge), principal_of(caller))
+        return await self._inbox.receive(replace(inbound, bridge=_bridge(caller)), principal_of(caller))
 
     async def stop(self, caller: Caller, turn: TurnId) -> View:
         await self._parts.store.read(views.own_turn, caller, turn)
@@ -85,13 +86,13 @@ class FrontDoor:
     async def deliveries(
         self, caller: Caller, *, after: int | None = None, idempotent: bool = False
     ) -> AsyncIterator[Delivery | Progress]:
-        async for item in self._streams.deliveries(caller.bridge, after=after, idempotent=idempotent):
+        async for item in self._streams.deliveries(_bridge(caller), after=after, idempotent=idempotent):
             yield item
 
     async def receipt(self, caller: Caller, delivery: DeliveryId, receipt: Receipt) -> None:
-        await self._parts.store.write(deliveries.receipt, delivery, caller.bridge, receipt, self._parts.clock.now())
+        await self._parts.store.write(deliveries.receipt, delivery, _bridge(caller), receipt, self._parts.clock.now())
         if receipt.outcome is not ReceiptOutcome.SENT:
-            self._parts.live.bell(caller.bridge).owe()
+            self._parts.live.bell(_bridge(caller)).owe()
 
     # Files
 
@@ -199,6 +200,11 @@ class FrontDoor:
     async def reload(self, caller: Caller) -> View:
         _operators_only(caller)
         return await self._checks.reload()
+
+
+def _bridge(caller: Caller) -> str:
+    """The bridge instance of the caller. Every person's own shell is one: nobody's answer comes out at another's."""
+    return f"{caller.bridge}:{caller.principal or ''}" if caller.bridge == SHELL else caller.bridge
 
 
 def _operators_only(caller: Caller) -> None:

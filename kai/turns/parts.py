@@ -30,4 +30,5 @@ class Parts:
     live: LiveTurns
     runs: Path
     socket: Path
+    zone: str = "UTC"  # IANA name of the machine's own time zone
     zones: dict[str, tzinfo] = field(default_factory=dict)  # time zones that were loaded

@@ -118,7 +118,8 @@ class Runner:
         parts, turn = self._parts, running.turn
         epoch = await self.opening.epoch(route)
         held = await self._same_session(route.channel.channel, epoch)
-        facts = await facts_for(parts, route, message, turn.turn, fresh=held is None or held.owes_session_block)
+        owed = held is None or held.owes_session_block
+        facts = await facts_for(parts, route, message, turn.turn, fresh=owed)
         block = assemble(facts)
         row = held.row if held else await self.opening.row(route, epoch, resume=resume)
         run = held.run if held else RunId(fresh("r"))
@@ -147,7 +148,7 @@ class Runner:
         try:
             return await self._converse(running, held, prompt)
         finally:
-            held.owes_session_block = running.live.fold.outcome().compacted
+            held.owes_session_block = running.live.fold.outcome().compacted or (owed and block.bare)
             parts.pool.give_back(held)
 
     async def _same_session(self, channel: ChannelId, epoch: str) -> Live | None:

@@ -24,7 +24,7 @@ title: Fake agent ({protocol})
 protocol: {protocol}
 launch:
   program: "{{python}}"
-  argv: ["-I", "-S", {fake!r}, "--protocol", {protocol}, "--log", {log!r}]
+  argv: ["-I", "-S", {fake!r}, "--protocol", {protocol}, "--log", {log!r}, "--state", {state!r}]
   resume: {resume}
 can: {{resume: true, interrupt: true}}
 version_argv: [{fake!r}, "--version"]
@@ -54,7 +54,12 @@ class House:
             limits = {"stop_s": 2.0, "eof_s": 0.5, "term_s": 0.5, **self.limits}
             (folder / "backend.yaml").write_text(
                 FAKE_BACKEND.format(
-                    protocol=protocol, fake=str(FAKE_AGENT), log=str(self.log), resume=resume, limits=limits
+                    protocol=protocol,
+                    fake=str(FAKE_AGENT),
+                    log=str(self.log),
+                    state=str(self.root / "sessions"),
+                    resume=resume,
+                    limits=limits,
                 )
             )
         (self.folders.config / "kai.yaml").write_text(f"backend: {self.backend}\n{self.yaml}")
