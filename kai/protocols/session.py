@@ -7,7 +7,7 @@ of the process (which is not the end of stdout), one a turn watches its limits. 
 
 import math
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -177,6 +177,7 @@ class Session:
                     step = await self._end_process()
                 report = StopReport(step, self._clock.monotonic() - began, session_kept=False)
             await self._gone.wait()
+            self._frames.close()
         return report
 
     # Inside a turn
@@ -300,6 +301,8 @@ class Session:
         """The process is gone: nothing is left to do."""
         for scope in self._scopes:
             scope.cancel()
+        self._frames.close()
+        self._to_write.close()
 
     async def _read(self) -> None:
         framer = LineFramer(self.limits.line_bytes)
@@ -322,14 +325,15 @@ class Session:
         self._take(self._driver.feed(line))
 
     async def _write(self) -> None:
-        async for frame in self._to_write:
-            self._wire.add(Kind.WRITTEN, frame)
-            try:
-                with anyio.fail_after(self.limits.write_s):
-                    await self._run.write(frame)
-            except (SessionBrokenError, TimeoutError) as error:
-                self._write_failed(error)
-                return
+        with self._to_write:
+            async for frame in self._to_write:
+                self._wire.add(Kind.WRITTEN, frame)
+                try:
+                    with anyio.fail_after(self.limits.write_s):
+                        await self._run.write(frame)
+                except (SessionBrokenError, TimeoutError) as error:
+                    self._write_failed(error)
+                    return
 
     def _write_failed(self, error: Exception) -> None:
         """Half a frame may be in the pipe: nothing more can be said to this process."""
@@ -367,7 +371,8 @@ class Session:
         for output in outputs:
             match output:
                 case Send(frame):
-                    self._frames.send_nowait(frame)
+                    with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):  # nobody is there to hear it
+                        self._frames.send_nowait(frame)
                 case Wake(_, name):
                     self._wakes[name] = output
                     self._go(self._wake, output)
