@@ -168,9 +168,9 @@ class PersonEntry:
         str, About("Folder name of an older installation, read while the person has no folder of their own.")
     ] = ""
     permissions: Annotated[
-        Literal["", "ask", "bypass"], About("Ceiling of this person: 'ask' or 'bypass'; empty: the setting.")
+        Literal["", "ask", "bypass"], About("'ask' or 'bypass', above every choice; empty: the setting.")
     ] = ""
-    backend: Annotated[str, About("Backend until the person chooses one; empty: the setting.")] = ""
+    backend: Annotated[str, About("The only backend of this person, above every choice; empty: their choice.")] = ""
     accounts: Annotated[
         Mapping[str, tuple[str | int, ...]], About("Verified accounts: bridge instance to account ids.")
     ] = field(default_factory=dict)
@@ -190,7 +190,7 @@ class Workspace:
     system_prompt_file: Annotated[
         str, About("A file with them instead: relative to the config folder, or absolute (a person's file).")
     ] = ""
-    backend: Annotated[str, About("The only backend used here; empty: the person's choice.")] = ""
+    backend: Annotated[str, About("Backend used here, above the person's choice; empty: their choice.")] = ""
     native_files: Annotated[bool, About("Let the agent CLI find this folder's own instruction files.")] = True
     name: str = field(default="", metadata=filled_in())  # the key
 

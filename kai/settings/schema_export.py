@@ -1,0 +1,79 @@
+"""Writes ``config/*.schema.json`` and ``kai.example.yaml``: ``python -m kai.settings.schema_export [FOLDER]``."""
+
+import json
+import sys
+import textwrap
+from dataclasses import MISSING, Field
+from pathlib import Path
+from typing import Any
+
+from kai.catalog.shapes import AgentShape, ManifestShape
+from kai.resources import folder
+from kai.settings.schema import json_schema, written_settings
+from kai.settings.values import PersonEntry, Settings, Workspace
+from kai.settings.yaml_marks import parse
+
+_HEAD = """\
+# kai.yaml with every setting and its default. kai runs without this file: keep only what you change.
+# Copy it to kai.yaml in the config folder ('kai config show' names it), then run 'kai check-config'.
+# yaml-language-server: $schema=kai.schema.json
+"""
+
+
+def files() -> dict[str, str]:
+    """Every generated file of ``config/``: name to text."""
+    schemas = {
+        "kai": json_schema(Settings),
+        "people": _by_name(PersonEntry, "A person's name"),
+        "workspaces": _by_name(Workspace, "A workspace's name"),
+        "backend": json_schema(ManifestShape),
+        "agent": json_schema(AgentShape),
+    }
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+    texts = {f"{name}.schema.json": _json({**head, **schema}) for name, schema in schemas.items()}
+    return {**texts, "kai.example.yaml": _HEAD + _example(Settings, "")}
+
+
+def _by_name(cls: type, key: str) -> dict[str, Any]:
+    entry = json_schema(cls)
+    definitions = entry.pop("$defs", {})
+    names = {"description": key, "minLength": 1}
+    return {"type": "object", "propertyNames": names, "additionalProperties": entry, "$defs": definitions}
+
+
+def _json(value: dict[str, Any]) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+
+
+def _example(cls: Any, indent: str) -> str:
+    lines: list[str] = []
+    for name, setting in written_settings(cls).items():
+        told = setting.about.text if setting.about else str(setting.section.__doc__)
+        lines += ["", *textwrap.wrap(told, 110 - len(indent), initial_indent="# ", subsequent_indent="# ")]
+        if setting.section:
+            lines += [f"{name}:", _example(setting.section, indent + "  ").strip("\n")]
+        else:
+            lines.append(f"{name}: {_shown(_default(setting.field))}")
+    return "".join(f"{indent}{line}\n" if line and not line.startswith("  ") else f"{line}\n" for line in lines)
+
+
+def _default(field: Field[Any]) -> Any:
+    return field.default_factory() if field.default_factory is not MISSING else field.default
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:g}" if value < 1e6 else str(int(value))
+    if isinstance(value, str) and parse(f"a: {value}\n".encode(), "").data == {"a": value}:
+        return value
+    return json.dumps(value, ensure_ascii=False)
+
+
+def main() -> None:
+    target = Path(sys.argv[1]) if len(sys.argv) > 1 else folder("config")
+    for name, text in files().items():
+        (target / name).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
