@@ -271,10 +271,9 @@ class Acp:
             refusal = jsonrpc.error(request.id, jsonrpc.METHOD_NOT_FOUND, f"Method not found: {request.method}")
             return [Send(refusal), Skipped(f"request {request.method[:60]!r}")]
         turn = self._turn
-        if turn is not None:
-            turn.broken = True
         waiting = turn is not None and not turn.stopping
-        return [*self._release(), *self._calls.ask(request.id, request.params, anyone_there=waiting)]
+        asked = self._calls.ask(request.id, request.params, anyone_there=waiting)
+        return asked if turn is None else [*self._begin(turn), *self._interrupt_text(turn), *asked]
 
     def _session_update(self, params: Json) -> list[Output]:
         update = record(params.get("update"))
@@ -284,11 +283,17 @@ class Acp:
         turn = self._turn
         if turn is None:
             return self._outside(kind, update)
-        out: list[Output] = []
-        if not turn.begun:
-            turn.begun = True
-            out.append(Started(self._session_id, self._model, self._agent))
-        return [*out, *self._update(turn, kind, update)]
+        return [*self._begin(turn), *self._update(turn, kind, update)]
+
+    def _begin(self, turn: _Turn) -> list[Output]:
+        """The first sign that the agent has taken the prompt."""
+        begun, turn.begun = turn.begun, True
+        return [] if begun else [Started(self._session_id, self._model, self._agent)]
+
+    def _interrupt_text(self, turn: _Turn) -> list[Output]:
+        """Something else comes: text after it is a new paragraph, and what was held back is no mere error."""
+        turn.broken = True
+        return self._release()
 
     def _outside(self, kind: str, update: Json) -> list[Output]:
         """What comes when no prompt runs. Only text is kept, as unsolicited."""
@@ -310,8 +315,7 @@ class Acp:
                 turn.broken = True
                 return [Thinking(content_text(update.get("content")))]
             case "tool_call" | "tool_call_update":
-                turn.broken = True
-                return [*self._release(), *self._calls.note(update)]
+                return [*self._interrupt_text(turn), *self._calls.note(update)]
             case "usage_update":
                 self._note_usage(update)
                 return []
@@ -409,8 +413,8 @@ class Acp:
         quota = record(record(meta.get("quota")).get("token_count"))
         cost = self._cost - turn.cost_before if self._cost is not None and turn.cost_before is not None else None
         return Usage(
-            input_tokens=integer(quota.get("inputTokens", quota.get("input_tokens"))),
-            output_tokens=integer(quota.get("outputTokens", quota.get("output_tokens"))),
+            input_tokens=integer(quota.get("inputTokens", quota.get("input_tokens"))) or None,
+            output_tokens=integer(quota.get("outputTokens", quota.get("output_tokens"))) or None,
             cost_usd=cost,
             window_tokens=self._usage.window_tokens,
             used_tokens=self._usage.used_tokens,

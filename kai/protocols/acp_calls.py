@@ -57,8 +57,9 @@ class Calls:
         out: list[Output] = [ToolCall(tool_id, _name(call), _target(call))]
         ended = _ENDED.get(text(update.get("status")))
         if ended is not None:
-            said = content_text(update.get("content")) or content_text(update.get("rawOutput"))
-            out.append(ToolResult(tool_id, ended, said or content_text(record(update.get("rawOutput")).get("output"))))
+            raw = update.get("rawOutput")
+            said = text(raw) or text(record(raw).get("output")) or content_text(update.get("content"))
+            out.append(ToolResult(tool_id, ended, said))
         return out
 
     def ask(self, request: Id, params: Json, *, anyone_there: bool) -> list[Output]:
@@ -135,7 +136,7 @@ def _target(call: Json) -> str:
 
 def _detail(call: Json) -> str:
     """The whole of what would be done: arguments, and the changes to files that some agents show instead."""
-    parts = [text(call.get("title")), arguments_of(call.get("rawInput"))]
+    parts = [arguments_of(call.get("rawInput")) or text(call.get("title"))]
     for block in map(record, items(call.get("content"))):
         if block.get("type") == "diff":
             parts.append(

@@ -71,7 +71,7 @@ _BY_WORDS = tuple(
             FailureKind.PROVIDER,
         ),
         (r"econn|enotfound|etimedout|getaddrinfo|connection (refused|error|reset)", FailureKind.PROVIDER),
-        (r"stream (error|closed|ended)", FailureKind.PROVIDER),
+        (r"stream (error|closed|ended)|transient api error", FailureKind.PROVIDER),
     )
 )
 _STATUS = re.compile(
@@ -150,7 +150,7 @@ def error_in(answer: str) -> Failed | None:
     """The failure, when a whole answer is nothing but the error of a provider."""
     if not answer.strip() or len(answer) > LONGEST_ERROR_CHARS or not _ERROR_TEXT.match(answer):
         return None
-    return classify(Evidence(text=answer.strip()))
+    return classify(Evidence(text=re.sub(_RETRYING, "", answer, count=1).strip() or answer.strip()))
 
 
 def _kind(evidence: Evidence) -> FailureKind:

@@ -116,7 +116,7 @@ def text_of(events: list[BackendEvent]) -> str:
 async def until(condition: Callable[[], object], limit_s: float = 8.0) -> None:
     """Wait until it holds; fails when it does not in time."""
     with anyio.fail_after(limit_s):
-        while not condition():
+        while not condition():  # noqa: ASYNC110 - what it waits for lies outside this process
             await anyio.sleep(0.01)
 
 
