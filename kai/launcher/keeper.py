@@ -32,26 +32,32 @@ class Keeper:
 
     def keep(self) -> None:
         """Start what the first message says and keep it to its end."""
-        first = self._receive()
-        if not isinstance(first, messages.Spawn):
-            return
-        self._spec = first
-        child.adopt_orphans()
-        self._oom_kills = oom_kills()
         try:
-            self._leader = child.start(first)
-        except child.RefusedError as error:
-            self._say(messages.Refused(first.run, error.kind, error.reason))
-            self._say(messages.Gone(first.run))
+            started = self._start(self._receive())
+        except (child.RefusedError, messages.BadMessageError) as error:
+            self._say(messages.Refused(self._spec.run, getattr(error, "kind", "bad"), str(error)))
+            self._say(messages.Gone(self._spec.run))
             return
-        finally:
-            _let_go_of_pipes()
-        self._say(messages.Spawned(first.run, self._leader))
         try:
-            self._attend()
+            if started:
+                self._attend()
         except BaseException:  # whatever went wrong here, the tree does not outlive it
             self._kill_tree()
             raise
+
+    def _start(self, first: messages.Message | None) -> bool:
+        """False when the daemon was gone before it said what to start. Raises `child.RefusedError`."""
+        if first is None:
+            return False
+        if not isinstance(first, messages.Spawn):
+            raise child.RefusedError("bad", f"{type(first).__name__} is not how a run begins")
+        self._spec = first
+        child.adopt_orphans()
+        self._oom_kills = oom_kills()
+        self._leader = child.start(first)
+        _let_go_of_pipes()
+        self._say(messages.Spawned(first.run, self._leader))
+        return True
 
     def _attend(self) -> None:
         while self._reap():
@@ -120,8 +126,8 @@ class Keeper:
         self._kill_asked = True
 
     def _reap(self) -> bool:
-        """Collect whatever ended. False when no process of the run is left."""
-        while True:
+        """Collect what ended. False when no process of the run is left."""
+        for _ in range(1000):  # a storm of ending processes must not keep us from the rest of the work
             try:
                 pid, status, usage = os.wait4(-1, os.WNOHANG)
             except ChildProcessError:
@@ -132,6 +138,7 @@ class Keeper:
             if pid == self._leader and self._exited is None:
                 self._exited = self._leader_end(status, usage.ru_maxrss)
                 self._say(self._exited)
+        return True
 
     def _leader_end(self, status: int, max_rss_kb: int) -> messages.Exited:
         run, code = self._spec.run, os.waitstatus_to_exitcode(status)
@@ -232,5 +239,9 @@ def main(argv: list[str]) -> None:
     """`argv` is the number of the control descriptor; descriptors 0 to 2 are those of the agent to be."""
     control = int(argv[0])
     os.set_inheritable(control, False)
+    for number in map(int, os.listdir("/proc/self/fd")):  # noqa: PTH208
+        if number > 2 and number != control:
+            with suppress(OSError):  # the listing's own is gone already
+                os.close(number)
     Keeper(control).keep()
     os._exit(0)  # taking the interpreter down in order would take longer than all the rest

@@ -44,7 +44,8 @@ def _program_problem(spec: Spawn, code: str) -> tuple[str, str]:
         return "denied", "it is a folder"
     if not os.access(program, os.X_OK):
         return "denied", f"{_who()} may not execute it"
-    return _interpreter_problem(program) or ("denied", f"the system refuses to start it ({code})")
+    needed = _interpreter_problem(program) if code in ("ENOENT", "EACCES") else None
+    return needed or ("denied", f"the system refuses to start it ({code})")
 
 
 def _interpreter_problem(program: Path) -> tuple[str, str] | None:

@@ -66,9 +66,10 @@ def below(root: int) -> list[Process]:
 def strike(number: int) -> tuple[list[int], list[int]]:
     """Send signal `number` to every living descendant of this process: the pids that got it, and those out of reach.
 
-    Each is stopped before its children are looked up. A stopped process can neither fork nor wait, so the list of its
-    children is complete and their pids cannot pass to strangers, and no parent is left to start a killed child again.
-    Only what changes parents meanwhile can be missed: the caller repeats until it has no child left.
+    Each is stopped before its children are looked up. A stopped process can neither fork nor wait: the list of its
+    children is complete, their pids cannot pass to strangers, and no parent is left to start a killed child again.
+    What is being forked at that moment, or has just lost its parent, can be missed: the caller strikes again until it
+    has no child left, as every orphan becomes its own.
     """
     own = os.getpid()
     known, todo, struck, refused = [own], [own], [], []
@@ -78,7 +79,7 @@ def strike(number: int) -> tuple[list[int], list[int]]:
             _send(pid, signal.SIGSTOP, known, certain=parent == own)
             known.append(pid)
             todo.append(pid)
-    for pid in known[1:]:
+    for pid in reversed(known[1:]):  # children first: each still has the parent that was found
         sent = _send(pid, number, known)
         if sent is None:
             refused.append(pid)

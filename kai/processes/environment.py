@@ -101,7 +101,7 @@ def _passed(manifest: Manifest, owner: Owner, inherited: Mapping[str, str]) -> t
         value = inherited.get(name, "")
         if not value:
             continue
-        if name in launch.strip_env and any(file.exists() for file in login):
+        if name in launch.strip_env and any(map(_is_filled, login)):
             notes.append(
                 f"{name} is set for the daemon and was kept back: it would override {owner.os_user}'s own login."
             )
@@ -111,6 +111,13 @@ def _passed(manifest: Manifest, owner: Owner, inherited: Mapping[str, str]) -> t
         else:
             env[name] = value
     return env, tuple(notes)
+
+
+def _is_filled(file: Path) -> bool:
+    try:
+        return file.stat().st_size > 0
+    except OSError:  # not there, or not ours to look at: then it is no reason to keep a key back
+        return False
 
 
 def _shell(os_user: str) -> str:

@@ -114,10 +114,11 @@ def _env_interpreter(program: str) -> str:
     """What a script asks ``/usr/bin/env`` for; empty for any other program."""
     try:
         with Path(program).open("rb") as file:
-            words = os.fsdecode(file.readline(256)).split()
+            line = os.fsdecode(file.readline(256))
     except OSError:
         return ""
-    if len(words) < 2 or words[0] not in ("#!/usr/bin/env", "#!/bin/env"):
+    words = line.removeprefix("#!").split()
+    if not line.startswith("#!") or not words or words[0] not in ("/usr/bin/env", "/bin/env"):
         return ""
     return next((word for word in words[1:] if not word.startswith("-") and "=" not in word), "")
 

@@ -28,7 +28,8 @@ async def do(run: DirectRun, word: str) -> object:
         case "stats":
             return {"processes": (await run.stats()).processes}
         case _:
-            return await run.aclose()
+            await run.aclose()
+            return {}
 
 
 def say(what: object) -> None:

@@ -43,7 +43,7 @@ class Daemon:
     def hear(self) -> dict[str, Any]:
         assert self.process.stdout
         line = self.process.stdout.readline()
-        return dict(json.loads(line) or {}) if line else {}
+        return dict(json.loads(line)) if line else {}
 
     def ask(self, word: str) -> dict[str, Any]:
         assert self.process.stdin
