@@ -125,7 +125,6 @@ END;
 
 -- Words come ready made from kai/store/search.py (`fact.words` holds its version). All that is not ASCII is a word.
 CREATE VIRTUAL TABLE message_index USING fts5 (words, content = '', tokenize = "ascii tokenchars '_'");
-CREATE VIRTUAL TABLE message_words USING fts5vocab (message_index, row);
 
 CREATE TABLE attachment (      -- the bytes are a file at `path`
   ref TEXT PRIMARY KEY,
@@ -234,6 +233,7 @@ CREATE TABLE dispatch (
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX dispatch_open ON dispatch (turn) WHERE state IN ('prepared', 'sent');
 CREATE INDEX dispatch_prepared_at ON dispatch (prepared_at);
+CREATE INDEX dispatch_session ON dispatch (session, prepared_at);
 
 CREATE TABLE question (
   ask TEXT PRIMARY KEY,

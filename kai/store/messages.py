@@ -18,6 +18,7 @@ _GONE = "EXISTS (SELECT 1 FROM message d WHERE d.edit_of = m.message AND d.delet
 _STANDING = f"""
 SELECT m.message, m.channel, m.number, m.author, m.principal, m.name, m.created_at, m.turn, m.backend, m.tool_lines,
   m.incomplete, '[]' AS attachments, m.reply_to, m.edit_of, ifnull(m.external_id, '') AS external_id, m.seq, m.aside,
+  {_GONE} AS gone,
   CASE WHEN {_GONE} THEN '' ELSE ifnull((SELECT e.text FROM message e WHERE e.edit_of = m.message AND e.deleted = 0
     AND e.principal IS m.principal ORDER BY e.seq DESC LIMIT 1), m.text) END AS text
 FROM message m"""
@@ -141,11 +142,12 @@ def recent(
     The cost does not grow with the channel. `asides`: control messages and notices too.
     """
     part = "m.edit_of IS NULL AND m.deleted = 0" if asides else "m.aside = 0"
-    rows = db.execute(
-        f"{_STANDING} WHERE m.channel = ? AND m.number < ? AND {part} AND NOT {_GONE} ORDER BY m.number DESC LIMIT ?",
-        (channel, before_number, limit),
-    ).fetchall()
-    return _messages(db, rows[::-1])
+    query = f"{_STANDING} WHERE m.channel = ? AND m.number < ? AND {part} ORDER BY m.number DESC LIMIT ?"
+    found: list[Row] = []
+    while len(found) < limit and (page := db.execute(query, (channel, before_number, limit)).fetchall()):
+        before_number = page[-1]["number"]
+        found += [row for row in page if not row["gone"]]
+    return _messages(db, found[:limit][::-1])
 
 
 def of_turn(db: Connection, turn: TurnId) -> tuple[Message, ...]:

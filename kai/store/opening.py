@@ -15,6 +15,7 @@ from kai.store.errors import CorruptDatabaseError, DaemonRunningError, UnusableD
 from kai.store.migrate import APPLICATION_ID, migrate, shipped, sync_folder, version
 
 _WAL_PAGES = 1000  # a checkpoint when the log is this long: 4 MB
+_WHOLLY_CHECKED_BYTES = 32 * 1024 * 1024
 _WAL_BYTES = 16 * 1024 * 1024  # a log that grew beyond this under a long read is cut back
 
 
@@ -93,9 +94,20 @@ def _check(db: Connection, path: Path) -> None:
     """Refuse a file that is not ours or is damaged, before anything is written to it."""
     if db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID or version(db) == 0:
         raise CorruptDatabaseError(str(path), "this is not a database of kai", "Check the path in the settings.")
-    found = db.execute("PRAGMA quick_check(1)").fetchone()[0]
-    if found != "ok":
-        raise CorruptDatabaseError(str(path), f"the database is damaged ({' '.join(found.split())})")
+    if path.stat().st_size <= _WHOLLY_CHECKED_BYTES:
+        found = damage(db)
+    else:  # seconds in a house's years of talk: the rest is the doctor's, and is met when it is read
+        found = " ".join(
+            damage(db, table) for table in ("person", "account", "channel", "membership", "address")
+        ).strip()
+    if found:
+        raise CorruptDatabaseError(str(path), f"the database is damaged ({found})")
+
+
+def damage(db: Connection, table: str = "") -> str:
+    """What is wrong with the file, or with one table; empty when nothing is. Reads all of it: about 40 MB a second."""
+    found: str = db.execute(f"PRAGMA quick_check({table or 1})").fetchone()[0]
+    return "" if found == "ok" else " ".join(found.split())
 
 
 def _settle(db: Connection, path: Path) -> None:

@@ -6,7 +6,7 @@ from kai.store import messages, words
 from kai.store.binding import Connection
 
 _QUERY_TOKENS = 64
-_POSTINGS = 10_000  # words are taken rarest first until so many rows were named
+_POSTINGS = 10_000  # messages that one search ranks at most: SQLite scores every match, however common the word
 
 
 def search(db: Connection, channel: ChannelId, text: str, limit: int) -> tuple[Message, ...]:
@@ -15,7 +15,9 @@ def search(db: Connection, channel: ChannelId, text: str, limit: int) -> tuple[M
     if not query:
         return ()
     rows = db.execute(
-        "SELECT rowid FROM message_index WHERE message_index MATCH ? ORDER BY rank LIMIT ?", (query, limit)
+        "SELECT rowid FROM (SELECT rowid, bm25(message_index) AS score FROM message_index WHERE message_index MATCH ? "
+        "ORDER BY rowid DESC LIMIT ?) ORDER BY score, rowid DESC LIMIT ?",
+        (query, _POSTINGS, limit),
     ).fetchall()
     return messages.at(db, [row[0] for row in rows])
 
@@ -38,23 +40,29 @@ def refresh(db: Connection) -> None:
 
 
 def _query(db: Connection, channel: ChannelId, text: str) -> str:
-    """An FTS5 query: marked words in double quotes joined by OR, rarest first while the budget of rows lasts."""
+    """An FTS5 query: marked words in double quotes joined by OR, the rarest first while the bound lasts.
+
+    When the rarest alone is beyond it, its newest messages are ranked.
+    """
     row = db.execute("SELECT seq FROM channel WHERE channel = ?", (channel,)).fetchone()
-    if row is None:
-        return ""
-    mark = words.mark(row[0])
-    wanted = list(dict.fromkeys(words.tokens(text, query=True)))[:_QUERY_TOKENS]
-    counted = sorted((_rows_with(db, mark + token), token) for token in wanted)
+    wanted = list(dict.fromkeys(words.tokens(text, query=True)))[:_QUERY_TOKENS] if row else []
+    terms = [f'"{words.mark(row[0])}{token.rstrip("*")}"{"*" if token.endswith("*") else ""}' for token in wanted]
+    counted = sorted((_matches(db, term), term) for term in terms)
     parts: list[str] = []
     named = 0
-    for count, token in counted:
-        if parts and named + count > _POSTINGS:
-            break
+    for count, term in counted:
         named += count
-        parts.append(f'"{mark}{token[:-1]}"*' if token.endswith("*") else f'"{mark}{token}"')
+        if parts and named > _POSTINGS:
+            break
+        if count:
+            parts.append(term)
     return " OR ".join(parts)
 
 
-def _rows_with(db: Connection, term: str) -> int:
-    row = db.execute("SELECT doc FROM message_words WHERE term = ?", (term.rstrip("*"),)).fetchone()
-    return row[0] if row else 0
+def _matches(db: Connection, term: str) -> int:
+    """How many messages a term matches; counted no further than matters."""
+    count: int = db.execute(
+        "SELECT count(*) FROM (SELECT rowid FROM message_index WHERE message_index MATCH ? LIMIT ?)",
+        (term, _POSTINGS + 1),
+    ).fetchone()[0]
+    return count
