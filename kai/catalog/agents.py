@@ -88,6 +88,4 @@ def _check(shape: AgentShape, marked: Marked, warned: list[Problem]) -> None:
                 marked.add(path, f"unknown placeholder ${{{name}}}", did_you_mean(f"${{{name}}}", known))
             elif name in VOLATILE:
                 note = f"${{{name}}} changes all the time in a section that should stay the same"
-                warned.append(
-                    problem(marked.value_place(path), dotted(path), note, "the line [Now: …] tells it already")
-                )
+                warned.append(problem(marked.place(path), dotted(path), note, "the line [Now: …] tells it already"))

@@ -86,7 +86,7 @@ def _merged(base: Marked, over: Marked) -> Marked:
     problems = [*base.problems, *over.problems]
     if over.problems:
         return Marked(base.file, base.data, base.values, base.keys, problems, base.bad)
-    replaced = {path for path in over.values if not isinstance(_at(over.data, path), dict)}
+    replaced = {path for path in over.values if not isinstance(over.at(path), dict)}
 
     def kept(places: Mapping[KeyPath, Place]) -> dict[KeyPath, Place]:
         return {p: place for p, place in places.items() if not any(p[:n] in replaced for n in range(len(p) + 1))}
@@ -99,12 +99,6 @@ def _deep(base: Any, over: Any) -> Any:
     if not isinstance(base, dict) or not isinstance(over, dict):
         return over
     return {**base, **{key: _deep(base.get(key), value) for key, value in over.items()}}
-
-
-def _at(data: Any, path: KeyPath) -> Any:
-    for part in path:
-        data = data[part]
-    return data
 
 
 def _manifest(name: str, folder: Path, marked: Marked) -> Manifest | None:

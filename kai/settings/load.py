@@ -43,8 +43,7 @@ def inspect(folders: Folders) -> Inspection:
     problems = _folder_problems(folders)
     marked = {name: read_marked(folders.config / name) for name in KNOWN_FILES}
     settings = validated(Settings, marked["kai.yaml"])
-    if settings is not None:
-        checks.settings(settings, marked["kai.yaml"])
+    checks.settings(settings, marked["kai.yaml"])
     persons = _entries(PersonEntry, marked["people.yaml"])
     checks.persons(persons, marked["people.yaml"])
     workspaces = _entries(Workspace, marked["workspaces.yaml"])

@@ -1,7 +1,7 @@
 """The edge: checks plain data against a `shape` with pydantic, and makes JSON schemas. All problems at once."""
 
 import json
-from dataclasses import Field, dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Any, TypeVar, get_type_hints
 
@@ -17,85 +17,88 @@ _T = TypeVar("_T")
 def validated(cls: type[_T], marked: Marked, at: KeyPath = ()) -> _T | None:
     """The value of `cls` that stands at a path of the data; None when it has problems, which `marked` then holds."""
     shape: Any = cls  # the cache takes no generic type
-    data = _with_empty_sections(cls, _lookup(marked.data, at))
     before = len(marked.problems)
-    if isinstance(data, dict):
-        for name in sorted(set(data) & _filled_in_later(cls)):
-            _add_unknown(cls, marked, (*at, name))
+    data = marked.at(at)
+    _compare(shape, marked, at, data)
     try:
         # Through JSON, as only there strict types still take a mapping for a dataclass and a list for a tuple.
-        value: _T = _adapter(shape).validate_json(json.dumps(data))
+        value: _T = _adapter(shape).validate_json(json.dumps(_with_empty_sections(shape, data)))
     except ValidationError as error:
-        _translate(cls, marked, at, error)
+        _translate(marked, at, error)
         return None
     return value if len(marked.problems) == before else None
 
 
-def json_schema(cls: type) -> dict[str, Any]:
+@cache
+def written_settings(cls: Any) -> dict[str, Any]:
+    """What a file may set in `cls`, in order: name to its `About`, or to the shape of a section."""
+    hints = get_type_hints(cls)
+    return {
+        each.name: hints[each.name] if is_dataclass(hints[each.name]) else each.metadata.get("about", About(""))
+        for each in fields(cls)
+        if not each.metadata.get("filled_in")
+    }
+
+
+def json_schema(cls: Any) -> dict[str, Any]:
     """The JSON schema of what a file may hold for `cls`."""
     schema: dict[str, Any] = _adapter(cls).json_schema()
-    for name in _filled_in_later(cls):
-        schema["properties"].pop(name, None)
+    _describe(cls, schema, schema)
     return schema
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
-    """A setting that a file may hold: its field, what is said about it, and its shape when it is a section."""
-
-    field: Field[Any]
-    about: About | None
-    section: Any = None
-
-
-@cache
-def written_settings(cls: Any) -> dict[str, Written]:
-    """The settings that a file may hold for `cls`, in order."""
-    hints = get_type_hints(cls, include_extras=True)
-    found: dict[str, Written] = {}
-    for field in fields(cls):
-        hint = hints[field.name]
-        about = next((each for each in getattr(hint, "__metadata__", ()) if isinstance(each, About)), None)
-        if not field.metadata.get("filled_in"):
-            found[field.name] = Written(field, about, hint if is_dataclass(hint) else None)
-    return found
+def _describe(cls: Any, part: dict[str, Any], schema: dict[str, Any]) -> None:
+    written = written_settings(cls)
+    part["properties"] = {name: each for name, each in part["properties"].items() if name in written}
+    for name, about in written.items():
+        if isinstance(about, About):
+            told = {"description": about.text, "minimum": about.low, "maximum": about.high}
+            part["properties"][name].update({key: value for key, value in told.items() if value not in (None, "")})
+        else:
+            _describe(about, schema["$defs"][about.__name__], schema)
 
 
 @cache
-def _adapter(cls: type) -> TypeAdapter[Any]:
+def _adapter(cls: Any) -> TypeAdapter[Any]:
     return TypeAdapter(cls)
-
-
-def _filled_in_later(cls: type) -> set[str]:
-    return {field.name for field in fields(cls)} - set(written_settings(cls))
 
 
 def _with_empty_sections(cls: Any, data: Any) -> Any:
     """A section whose lines are all commented out reads as null in YAML: it stands for its defaults."""
     if not isinstance(data, dict):
         return data
-    filled = dict(data)
-    for name, setting in written_settings(cls).items():
-        if setting.section and name in filled:
-            value = filled[name]
-            filled[name] = {} if value is None else _with_empty_sections(setting.section, value)
-    return filled
+    sections = {
+        name: each for name, each in written_settings(cls).items() if name in data and not isinstance(each, About)
+    }
+    return {**data, **{name: _with_empty_sections(each, data[name] or {}) for name, each in sections.items()}}
 
 
-def _translate(cls: type, marked: Marked, at: KeyPath, error: ValidationError) -> None:
-    seen: set[KeyPath] = set()
-    for entry in error.errors(include_url=False, include_context=True):
-        missing = entry["type"] in ("missing", "missing_argument")
-        path = _real_path(marked.data, (*at, *entry["loc"]), keep_last=missing)
-        if path in seen or marked.is_bad(path):
+def _compare(cls: Any, marked: Marked, at: KeyPath, data: Any) -> None:
+    """Finds numbers out of bounds and unknown names (those that kai fills in itself, too: pydantic would take them)."""
+    written = written_settings(cls)
+    for name, value in data.items() if isinstance(data, dict) else ():
+        path, about = (*at, name), written.get(name)
+        if marked.is_bad(path):
             continue
-        seen.add(path)
-        if entry["type"] == "unexpected_keyword_argument":
-            _add_unknown(cls, marked, path, at)
-        elif missing:
-            marked.add(path[:-1], f"{path[-1]!r} is missing", "add it", at_key=True)
-        else:
-            marked.add(path, *_sentence(entry["type"], entry.get("input"), entry.get("ctx", {}), entry["msg"]))
+        if about is None:
+            marked.add(path, f"unknown setting {name!r}", did_you_mean(name, written), at_key=True)
+        elif not isinstance(about, About):
+            _compare(about, marked, path, value)
+        elif about.low is not None and _is_number(value) and value < about.low:
+            marked.add(path, f"must be at least {about.low:,}, not {value:,}")
+        elif about.high is not None and _is_number(value) and value > about.high:
+            marked.add(path, f"must be at most {about.high:,}, not {value:,}")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _translate(marked: Marked, at: KeyPath, error: ValidationError) -> None:
+    for entry in error.errors(include_url=False):
+        path = _real_path(marked.data, (*at, *entry["loc"]), keep_last=entry["type"] == "missing")
+        if not marked.is_bad(path):
+            marked.add(path, *_sentence(entry["type"], entry["input"], entry.get("ctx", {}), entry["msg"]))
 
 
 def _real_path(data: Any, path: KeyPath, *, keep_last: bool) -> KeyPath:
@@ -108,14 +111,6 @@ def _real_path(data: Any, path: KeyPath, *, keep_last: bool) -> KeyPath:
     return path
 
 
-def _add_unknown(cls: type, marked: Marked, path: KeyPath, at: KeyPath = ()) -> None:
-    shape: Any = cls
-    for part in path[len(at) : -1]:
-        shape = written_settings(shape)[str(part)].section
-    known = written_settings(shape)
-    marked.add(path, f"unknown setting {path[-1]!r}", did_you_mean(str(path[-1]), known), at_key=True)
-
-
 _WANTED = {
     "string_type": "text",
     "int_type": "a whole number",
@@ -124,22 +119,19 @@ _WANTED = {
     "bool_type": "true or false",
     "tuple_type": "a list",
     "dict_type": "a mapping",
-    "mapping_type": "a mapping",
     "dataclass_type": "a mapping of settings",
 }
 
 
 def _sentence(kind: str, value: Any, context: dict[str, Any], fallback: str) -> tuple[str, str]:
     shown = _shown(value)
+    if kind == "missing":
+        return "it is missing", "add it"
     if value is None:
         return "it is empty", "give it a value or remove the line"
     if kind in ("literal_error", "enum"):
         choices = [choice.strip("'") for choice in str(context["expected"]).replace(" or ", ", ").split(", ")]
         return f"must be one of {', '.join(choices)}, not {shown}", did_you_mean(str(value), choices)
-    if kind == "greater_than_equal":
-        return f"must be at least {context['ge']:,}, not {shown}", ""
-    if kind == "less_than_equal":
-        return f"must be at most {context['le']:,}, not {shown}", ""
     if kind not in _WANTED:
         return fallback, ""
     hint = ""
@@ -147,21 +139,13 @@ def _sentence(kind: str, value: Any, context: dict[str, Any], fallback: str) -> 
         hint = f'put it in quotes: "{json.dumps(value)}"'
     elif kind == "tuple_type":
         hint = "write [a, b], or '- a' in lines of their own"
-    elif isinstance(value, str) and kind != "dataclass_type":
-        hint = "write it without quotes" if value[:1].isdigit() or value in ("true", "false") else ""
+    elif isinstance(value, str) and (value[:1].isdigit() or value in ("true", "false")):
+        hint = "write it without quotes"
     return f"must be {_WANTED[kind]}, not {shown}", hint
 
 
 def _shown(value: Any) -> str:
-    if isinstance(value, dict):
-        return "a mapping"
-    if isinstance(value, list):
-        return "a list"
+    if isinstance(value, dict | list):
+        return "a mapping" if isinstance(value, dict) else "a list"
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 60 else text[:57] + "…"
-
-
-def _lookup(data: Any, path: KeyPath) -> Any:
-    for part in path:
-        data = data[part]
-    return data

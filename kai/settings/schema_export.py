@@ -3,14 +3,14 @@
 import json
 import sys
 import textwrap
-from dataclasses import MISSING, Field
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from kai.catalog.shapes import AgentShape, ManifestShape
 from kai.resources import folder
 from kai.settings.schema import json_schema, written_settings
-from kai.settings.values import PersonEntry, Settings, Workspace
+from kai.settings.values import About, PersonEntry, Settings, Workspace
 from kai.settings.yaml_marks import parse
 
 _HEAD = """\
@@ -47,18 +47,17 @@ def _json(value: dict[str, Any]) -> str:
 
 def _example(cls: Any, indent: str) -> str:
     lines: list[str] = []
-    for name, setting in written_settings(cls).items():
-        told = setting.about.text if setting.about else str(setting.section.__doc__)
+    for field in fields(cls):
+        about = written_settings(cls).get(field.name)
+        if about is None:
+            continue
+        told = about.text if isinstance(about, About) else str(about.__doc__)
         lines += ["", *textwrap.wrap(told, 110 - len(indent), initial_indent="# ", subsequent_indent="# ")]
-        if setting.section:
-            lines += [f"{name}:", _example(setting.section, indent + "  ").strip("\n")]
+        if isinstance(about, About):
+            lines.append(f"{field.name}: {_shown(field.default)}")
         else:
-            lines.append(f"{name}: {_shown(_default(setting.field))}")
+            lines += [f"{field.name}:", _example(about, indent + "  ").strip("\n")]
     return "".join(f"{indent}{line}\n" if line and not line.startswith("  ") else f"{line}\n" for line in lines)
-
-
-def _default(field: Field[Any]) -> Any:
-    return field.default_factory() if field.default_factory is not MISSING else field.default
 
 
 def _shown(value: Any) -> str:

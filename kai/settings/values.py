@@ -1,18 +1,13 @@
 """Every setting, once: its type, its default, its bounds and what it does. Frozen; no third-party import.
 
-The JSON schemas and `config/kai.example.yaml` are generated from here (`schema_export`).
+The JSON schemas and ``config/kai.example.yaml`` are generated from here (`schema_export`).
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Annotated, Any, Literal, TypeVar, dataclass_transform
+from typing import Any, Literal, TypeVar, dataclass_transform
 
 from kai.model.backends import Limits
-
-Permissions = Literal["ask", "bypass"]
-PeopleFilesMode = Literal["inline", "deferred", "as_owner"]
-NowSetting = Literal["minute", "day", "off"]
-LogLevel = Literal["debug", "info", "warning", "error"]
 
 _T = TypeVar("_T")
 DAY_S = 86_400.0
@@ -21,26 +16,24 @@ MIB = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What a setting does and which numbers it takes. pydantic finds the bounds through the two hooks."""
+    """What a setting does, and the least and greatest number that it takes."""
 
     text: str
     low: float | None = None
     high: float | None = None
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        bounds = {"ge": self.low, "le": self.high}
-        return {**handler(source), **{name: bound for name, bound in bounds.items() if bound is not None}}
 
-    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> Any:
-        return {**handler(schema), "description": self.text}
+def setting(text: str, low: float | None = None, high: float | None = None, **default: Any) -> Any:
+    """A field that a file may set; without ``default=`` or ``default_factory=`` it must be set."""
+    return field(**default, metadata={"about": About(text, low, high)})
 
 
-def filled_in() -> dict[str, Any]:
-    """Metadata of a field that kai fills in itself: no file may set it."""
-    return {"filled_in": True}
+def filled_in(*, default: Any) -> Any:
+    """A field that kai fills in itself: no file may set it."""
+    return field(default=default, metadata={"filled_in": True})
 
 
-@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+@dataclass_transform(frozen_default=True, field_specifiers=(field, setting, filled_in))
 def shape(cls: type[_T]) -> type[_T]:
     """A frozen dataclass that a mapping in YAML fills: strict types, an unknown key is an error."""
     cls.__pydantic_config__ = {"extra": "forbid", "strict": True}  # type: ignore[attr-defined]
@@ -51,38 +44,36 @@ def shape(cls: type[_T]) -> type[_T]:
 class PeopleSettings:
     """What holds for everybody's files."""
 
-    files: Annotated[
-        PeopleFilesMode,
-        About(
-            "Who reads a person's files (AGENTS.md, PREFERENCES.md, MEMORY.md): 'inline', the daemon; 'deferred', "
-            "the agent, told where they are; 'as_owner', a short run as the person's OS user."
-        ),
-    ] = "inline"
+    files: Literal["inline", "deferred", "as_owner"] = setting(
+        "Who reads a person's files (AGENTS.md, PREFERENCES.md, MEMORY.md): 'inline', the daemon; 'deferred', the "
+        "agent, told where they are; 'as_owner', a short run as the person's OS user.",
+        default="inline",
+    )
 
 
 @shape
 class HistorySettings:
     """Bounds of the history that goes into the first message of a fresh session."""
 
-    messages: Annotated[int, About("Newest messages that are considered.", 0, 1_000)] = 50
-    message_chars: Annotated[int, About("Characters of one message before it is cut, and says so.", 100, 100_000)] = (
-        6_000
+    messages: int = setting("Newest messages that are considered.", 0, 1_000, default=50)
+    message_chars: int = setting(
+        "Characters of one message before it is cut, and says so.", 100, 100_000, default=6_000
     )
-    total_chars: Annotated[int, About("Characters of them all, newest first.", 0, 1_000_000)] = 24_000
+    total_chars: int = setting("Characters of them all, newest first.", 0, 1_000_000, default=24_000)
 
 
 @shape
 class ContextSettings:
     """What is put before a person's words."""
 
-    block_cap_bytes: Annotated[
-        int, About("Most bytes of one context block, the person's words included.", 4_096, 64 * MIB)
-    ] = 524_288
-    now: Annotated[
-        NowSetting, About("How exact the line with the person's local time is: 'minute', 'day' or 'off'.")
-    ] = "minute"
-    fit_smaller: Annotated[bool, About("After a record that does not fit, still try smaller ones of a lower rank.")] = (
-        False
+    block_cap_bytes: int = setting(
+        "Most bytes of one context block, the person's words included.", 4_096, 64 * MIB, default=524_288
+    )
+    now: Literal["minute", "day", "off"] = setting(
+        "How exact the line with the person's local time is: 'minute', 'day' or 'off'.", default="minute"
+    )
+    fit_smaller: bool = setting(
+        "After a record that does not fit, still try smaller ones of a lower rank.", default=False
     )
     history: HistorySettings = field(default_factory=HistorySettings)
 
@@ -91,30 +82,30 @@ class ContextSettings:
 class SnapshotSettings:
     """The exact text of every dispatch."""
 
-    days: Annotated[int, About("Days that snapshots are kept.", 1, 36_500)] = 30
-    required: Annotated[bool, About("Without a stored snapshot nothing is sent to a backend.")] = True
+    days: int = setting("Days that snapshots are kept.", 1, 36_500, default=30)
+    required: bool = setting("Without a stored snapshot nothing is sent to a backend.", default=True)
 
 
 @shape
 class SessionSettings:
     """Live backend processes."""
 
-    max_live: Annotated[
-        int, About("Most live backend processes; the one idle for longest goes first (110 to 930 MB each).", 1, 1_000)
-    ] = 6
-    idle_s: Annotated[float, About("Seconds of idleness after which a session is closed.", 1, 30 * DAY_S)] = 1_800.0
+    max_live: int = setting(
+        "Most live backend processes; the one idle for longest goes first (110 to 930 MB each).", 1, 1_000, default=6
+    )
+    idle_s: float = setting("Seconds of idleness after which a session is closed.", 1, 30 * DAY_S, default=1_800.0)
 
 
 @shape
 class LimitSettings:
     """Limits of a turn in seconds that hold for every backend; 0 takes the backend's own."""
 
-    start_s: Annotated[float, About("From the start of a backend until it is ready.", 0, DAY_S)] = 0.0
-    first_output_s: Annotated[float, About("From the prompt until the first sign of life.", 0, DAY_S)] = 0.0
-    silence_s: Annotated[float, About("Between signs of life (output, or CPU used by any descendant).", 0, DAY_S)] = 0.0
-    turn_s: Annotated[float, About("The whole turn.", 0, 30 * DAY_S)] = 0.0
-    ask_s: Annotated[float, About("A person's answer to a permission question.", 0, 30 * DAY_S)] = 0.0
-    stop_s: Annotated[float, About("From an interrupt until the turn has ended.", 0, 600)] = 0.0
+    start_s: float = setting("From the start of a backend until it is ready.", 0, DAY_S, default=0.0)
+    first_output_s: float = setting("From the prompt until the first sign of life.", 0, DAY_S, default=0.0)
+    silence_s: float = setting("Between signs of life (output, or CPU used by any descendant).", 0, DAY_S, default=0.0)
+    turn_s: float = setting("The whole turn.", 0, 30 * DAY_S, default=0.0)
+    ask_s: float = setting("A person's answer to a permission question.", 0, 30 * DAY_S, default=0.0)
+    stop_s: float = setting("From an interrupt until the turn has ended.", 0, 600, default=0.0)
 
     def over(self, base: Limits) -> Limits:
         """`base` with the limits that the operator has set in its place."""
@@ -125,59 +116,59 @@ class LimitSettings:
 class QueueSettings:
     """Messages that wait while a turn runs."""
 
-    per_channel: Annotated[int, About("Most messages that wait in one channel; one more is refused.", 1, 10_000)] = 20
+    per_channel: int = setting("Most messages that wait in one channel; one more is refused.", 1, 10_000, default=20)
 
 
 @shape
 class AttachmentSettings:
     """Files that come with messages."""
 
-    max_bytes: Annotated[int, About("Most bytes of one file.", 1_024, 4_096 * MIB)] = 25 * MIB
-    days: Annotated[int, About("Days that files are kept.", 1, 36_500)] = 30
+    max_bytes: int = setting("Most bytes of one file.", 1_024, 4_096 * MIB, default=25 * MIB)
+    days: int = setting("Days that files are kept.", 1, 36_500, default=30)
 
 
 @shape
 class ApiSettings:
     """The door."""
 
-    max_body_bytes: Annotated[int, About("Most bytes of one request, files aside.", 65_536, 256 * MIB)] = 8 * MIB
+    max_body_bytes: int = setting("Most bytes of one request, files aside.", 65_536, 256 * MIB, default=8 * MIB)
 
 
 @shape
 class MemorySettings:
     """Semantic memory."""
 
-    enabled: Annotated[bool, About("Not built yet: must stay false.")] = False
+    enabled: bool = setting("Not built yet: must stay false.", default=False)
 
 
 @shape
 class LogSettings:
     """What the daemon writes to stderr."""
 
-    level: Annotated[LogLevel, About("Least level that is written: 'debug', 'info', 'warning' or 'error'.")] = "info"
+    level: Literal["debug", "info", "warning", "error"] = setting("Least level that is written.", default="info")
 
 
 @shape
 class PersonEntry:
-    """A person in ``people.yaml``; the key is the name."""
+    """A person in ``people.yaml``; the key is the name. Account ids are text, however they were written."""
 
-    os_user: Annotated[str, About("OS user that the person's agents run as; empty: the daemon's own.")] = ""
-    email: Annotated[str, About("Shown to agents whose definition asks for it.")] = ""
-    zone: Annotated[str, About("IANA time zone; empty: the machine's.")] = ""
-    legacy_chat_id: Annotated[
-        str, About("Folder name of an older installation, read while the person has no folder of their own.")
-    ] = ""
-    permissions: Annotated[
-        Literal["", "ask", "bypass"], About("'ask' or 'bypass', above every choice; empty: the setting.")
-    ] = ""
-    backend: Annotated[str, About("The only backend of this person, above every choice; empty: their choice.")] = ""
-    accounts: Annotated[
-        Mapping[str, tuple[str | int, ...]], About("Verified accounts: bridge instance to account ids.")
-    ] = field(default_factory=dict)
-    name: str = field(default="", metadata=filled_in())  # the key
+    os_user: str = setting("OS user that the person's agents run as; empty: the daemon's own.", default="")
+    email: str = setting("Shown to agents whose definition asks for it.", default="")
+    zone: str = setting("IANA time zone; empty: the machine's.", default="")
+    legacy_chat_id: str = setting(
+        "Folder name of an older installation, read while the person has no folder of their own.", default=""
+    )
+    permissions: Literal["", "ask", "bypass"] = setting(
+        "'ask' or 'bypass', above every choice; empty: the setting.", default=""
+    )
+    backend: str = setting("The only backend of this person, above every choice; empty: their choice.", default="")
+    accounts: Mapping[str, tuple[str | int, ...]] = setting(
+        "Verified accounts: bridge instance to account ids, numbers with or without quotes.", default_factory=dict
+    )
+    name: str = filled_in(default="")
 
     def account_ids(self, bridge: str) -> tuple[str, ...]:
-        """This person's accounts in a bridge, as text: a chat app's numeric id may be written either way."""
+        """This person's accounts in a bridge, as text."""
         return tuple(str(account) for account in self.accounts.get(bridge, ()))
 
 
@@ -185,32 +176,30 @@ class PersonEntry:
 class Workspace:
     """A folder an agent works in, from ``workspaces.yaml``; the key is the name."""
 
-    path: Annotated[str, About("Absolute path.")]
-    system_prompt: Annotated[str, About("Instructions for every agent that works here.")] = ""
-    system_prompt_file: Annotated[
-        str, About("A file with them instead: relative to the config folder, or absolute (a person's file).")
-    ] = ""
-    backend: Annotated[str, About("Backend used here, above the person's choice; empty: their choice.")] = ""
-    native_files: Annotated[bool, About("Let the agent CLI find this folder's own instruction files.")] = True
-    name: str = field(default="", metadata=filled_in())  # the key
+    path: str = setting("Absolute path.")
+    system_prompt: str = setting("Instructions for every agent that works here.", default="")
+    system_prompt_file: str = setting(
+        "A file with them instead: relative to the config folder, or absolute (a person's file).", default=""
+    )
+    backend: str = setting("Backend used here, above the person's choice; empty: their choice.", default="")
+    native_files: bool = setting("Let the agent CLI find this folder's own instruction files.", default=True)
+    name: str = filled_in(default="")
 
 
 @shape
 class Settings:
     """``kai.yaml``, ``people.yaml`` and ``workspaces.yaml`` as one frozen value. Settings() holds every default."""
 
-    backend: Annotated[
-        str, About("Backend of whoever has chosen none; 'auto' takes the first that is installed and logged in.")
-    ] = "auto"
-    agent: Annotated[str, About("Agent definition of whoever has chosen none.")] = "house"
-    permissions: Annotated[
-        Permissions,
-        About("When an agent wants to act: 'ask' the person, or 'bypass' (only where you trust the isolation)."),
-    ] = "ask"
-    operators: Annotated[
-        tuple[str, ...],
-        About("OS users that may do everything, beside root and the daemon's own user. Empty: nobody else."),
-    ] = ()
+    backend: str = setting(
+        "Backend of whoever has chosen none; 'auto' takes the first that is installed and logged in.", default="auto"
+    )
+    agent: str = setting("Agent definition of whoever has chosen none.", default="house")
+    permissions: Literal["ask", "bypass"] = setting(
+        "When an agent wants to act: 'ask' the person, or 'bypass' (only where you trust the isolation).", default="ask"
+    )
+    operators: tuple[str, ...] = setting(
+        "OS users that may do everything, beside root and the daemon's own user. Empty: nobody else.", default=()
+    )
     people: PeopleSettings = field(default_factory=PeopleSettings)
     context: ContextSettings = field(default_factory=ContextSettings)
     snapshots: SnapshotSettings = field(default_factory=SnapshotSettings)
@@ -221,8 +210,8 @@ class Settings:
     api: ApiSettings = field(default_factory=ApiSettings)
     memory: MemorySettings = field(default_factory=MemorySettings)
     log: LogSettings = field(default_factory=LogSettings)
-    persons: tuple[PersonEntry, ...] = field(default=(), metadata=filled_in())  # people.yaml, in its order
-    workspaces: tuple[Workspace, ...] = field(default=(), metadata=filled_in())  # workspaces.yaml, in its order
+    persons: tuple[PersonEntry, ...] = filled_in(default=())  # people.yaml, in its order
+    workspaces: tuple[Workspace, ...] = filled_in(default=())  # workspaces.yaml, in its order
 
     def person(self, name: str) -> PersonEntry | None:
         """The entry of that name."""

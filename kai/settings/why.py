@@ -1,7 +1,7 @@
 """Which value holds, and why: operator's ceiling > channel's choice > workspace > person's choice > default."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
 from kai.model.backends import Manifest
@@ -28,8 +28,8 @@ class Choices:
 
     person: PersonEntry | None = None
     workspace: Workspace | None = None
-    by_channel: Preference = Preference()
-    by_person: Preference = Preference()
+    by_channel: Preference = field(default_factory=Preference)
+    by_person: Preference = field(default_factory=Preference)
     record_permissions: str = ""  # the person's own choice, within the ceiling
 
 
@@ -90,10 +90,10 @@ def first(setting: str, *rungs: tuple[str, str]) -> Why:
 
 def _leaves(value: Any, prefix: str, places: Mapping[str, Place]) -> list[Why]:
     said: list[Why] = []
-    for field in fields(value):
-        if field.metadata.get("filled_in"):
+    for setting in fields(value):
+        if setting.metadata.get("filled_in"):
             continue
-        each, path = getattr(value, field.name), prefix + field.name
+        each, path = getattr(value, setting.name), prefix + setting.name
         if is_dataclass(each):
             said += _leaves(each, path + ".", places)
         else:

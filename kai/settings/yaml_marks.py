@@ -1,7 +1,7 @@
 """YAML as plain data, with the position of every key and value, and none of YAML's surprises.
 
-What YAML 1.1 and 1.2 read differently (``no``, ``0123``, ``10:00``, ``2026-11-30``) is an error that demands quotes;
-so are duplicate keys, tags, tabs, further documents, and whatever is too large or too deep.
+What readers of YAML take differently (``no``, ``0123``, ``10:00``, ``2026-11-30``) is an error that demands quotes;
+so are duplicate keys, tags, tabs, a second document, and whatever is too large or too deep.
 """
 
 import re
@@ -16,21 +16,20 @@ from kai.settings.problems import Place, Problem, problem
 KeyPath = tuple[str | int, ...]
 MAX_BYTES = 256 * 1024
 MAX_DEPTH = 16
-MAX_NODES = 20_000  # aliases count with all they stand for, so a "billion laughs" ends here
+MAX_NODES = 20_000  # an alias counts as all that it stands for, so that a "billion laughs" ends here
 
 _Loader: Any = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
-_Events = Iterator[Any]
-_INT = re.compile(r"-?(0|[1-9][0-9]{0,17})")
-_FLOAT = re.compile(r"-?(0|[1-9][0-9]{0,17})\.[0-9]{1,18}")
-_NUMBER_LIKE = re.compile(r"[-+.]?[0-9][-+.0-9_:]*|[-+]?0[xXoObB][0-9a-fA-F_]+|[-+]?[0-9.]+[eE][-+]?[0-9]+")
-_VERSION = re.compile(r"[0-9]+(\.[0-9]+){2,}")  # 2.1.332 is text in every YAML
-_UNPRINTABLE = re.compile(r"[^\x09\x0A\x0D\x20-\x7E\x85\xA0-\uD7FF\uE000-\uFFFD\U00010000-\U0010FFFF]")
 _WORDS = {"": None, "~": None, "null": None, "true": True, "false": False}
 _BOOLEANS = {"yes": "true", "on": "true", "y": "true", "true": "true"} | dict.fromkeys(
     ("no", "off", "n", "false"), "false"
 )
+_INT = re.compile(r"-?(0|[1-9][0-9]{0,17})")
+_FLOAT = re.compile(r"-?(0|[1-9][0-9]{0,17})\.[0-9]{1,18}")
+_VERSION = re.compile(r"[0-9]+(\.[0-9]+){2,}")  # 2.1.332 is text in every YAML
+_NUMBER_LIKE = re.compile(r"[-+.]?[0-9][-+.0-9_:]*|[-+]?0[xXoObB][0-9a-fA-F_]+|[-+]?[0-9.]+[eE][-+]?[0-9]+")
+_UNPRINTABLE = re.compile(r"[^\x09\x0A\x0D\x20-\x7E\x85\xA0-\uD7FF\uE000-\uFFFD\U00010000-\U0010FFFF]")
 _TEXT_TAG = "tag:yaml.org,2002:str"
-_KINDS = {"timestamp": "a date", "merge": "a merge", "value": "a default", "null": "nothing"}
+_KINDS = {"bool": "true or false", "timestamp": "a date", "merge": "a merge", "value": "a default", "null": "nothing"}
 
 
 @dataclass
@@ -42,89 +41,80 @@ class Marked:
     values: dict[KeyPath, Place] = field(default_factory=dict)
     keys: dict[KeyPath, Place] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
-    bad: set[KeyPath] = field(default_factory=set)  # values that already have a problem
+    bad: set[KeyPath] = field(default_factory=set)  # what has a problem already
 
-    def value_place(self, path: KeyPath) -> Place:
-        """Where the value stands, or the nearest thing around it."""
-        return next((self.values[p] for p in _upwards(path) if p in self.values), Place(self.file))
+    def at(self, path: KeyPath) -> Any:
+        """The data at a path that is there."""
+        data = self.data
+        for part in path:
+            data = data[part]
+        return data
 
-    def key_place(self, path: KeyPath) -> Place:
-        """Where the key stands; a list's member has none, so its value's place."""
-        return self.keys.get(path) or self.value_place(path)
+    def place(self, path: KeyPath, *, at_key: bool = False) -> Place:
+        """Where the value (or its key) stands, else the nearest thing around it."""
+        if at_key and path in self.keys:
+            return self.keys[path]
+        return next((self.values[each] for each in _upwards(path) if each in self.values), Place(self.file))
 
     def is_bad(self, path: KeyPath) -> bool:
-        """The value at `path`, or one around it, has a problem already."""
-        return any(p in self.bad for p in _upwards(path))
+        """Something at `path`, or around it, has a problem already."""
+        return any(each in self.bad for each in _upwards(path))
 
     def add(self, path: KeyPath, message: str, hint: str = "", *, at_key: bool = False) -> None:
         """Note a problem at a path."""
-        self.problems.append(
-            problem(self.key_place(path) if at_key else self.value_place(path), dotted(path), message, hint)
-        )
+        self.problems.append(problem(self.place(path, at_key=at_key), dotted(path), message, hint))
+        self.bad.add(path)
 
 
 def dotted(path: KeyPath) -> str:
     """``("people", "ann", 0)`` as ``people.ann[0]``."""
-    return "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in path).lstrip(".")
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
 
 
 def parse(source: bytes, file: str) -> Marked:
     """The one document in `source`; an empty one is {}. Never raises: whatever is wrong stands in `problems`."""
     marked = Marked(file, {})
     text = _decoded(source, marked)
-    if text is None:
-        return marked
-    try:
-        _Reader(marked, yaml.parse(text, Loader=_Loader)).document()
-    except _TooMuchError as error:
-        marked.problems.append(problem(_place(file, error.mark), "", str(error), "split or simplify it"))
-    except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as error:
-        marked.problems.append(_syntax_problem(error, text, file))
+    if text is not None:
+        try:
+            _Reader(marked, yaml.parse(text, Loader=_Loader)).document()
+        except (yaml.YAMLError, ValueError, OverflowError) as error:
+            marked.problems.append(_syntax_problem(error, text, file))
     return marked
 
 
-class _TooMuchError(Exception):
-    def __init__(self, message: str, mark: Any) -> None:
-        super().__init__(message)
-        self.mark = mark
-
-
-@dataclass
-class _Anchor:
-    data: Any
-    size: int
-
-
 class _Reader:
-    """Builds the data from parser events: no third-party constructor ever runs on what a file says."""
+    """Builds the data from parser events: no constructor of YAML ever runs on what a file says."""
 
-    def __init__(self, marked: Marked, events: _Events) -> None:
+    def __init__(self, marked: Marked, events: Iterator[Any]) -> None:
         self.marked = marked
         self.events = events
         self.nodes = 0
-        self.anchors: dict[str, _Anchor] = {}
+        self.anchors: dict[str, tuple[Any, int]] = {}  # data, and how many values it stands for
 
     def document(self) -> None:
-        for event in self.events:
-            if isinstance(event, yaml.DocumentStartEvent):
-                break
-        else:
-            return
-        self.marked.data = self.node(next(self.events), ())
-        if self.marked.data is None:
-            self.marked.data = {}
-        next(self.events)
-        if isinstance(extra := next(self.events), yaml.DocumentStartEvent):
-            self.note(extra, (), "a second document begins here", "keep one document in a file")
+        start = [next(self.events), next(self.events)]  # of the stream, then of the document if there is one
+        if isinstance(start[1], yaml.DocumentStartEvent):
+            data = self.node(next(self.events), ())
+            self.marked.data = {} if data is None else data
+            next(self.events)
+            if isinstance(extra := next(self.events), yaml.DocumentStartEvent):
+                self.note(extra, (), "a second document begins here", "keep one document in a file")
 
     def note(self, event: Any, path: KeyPath, message: str, hint: str) -> None:
         self.marked.problems.append(problem(_place(self.marked.file, event.start_mark), dotted(path), message, hint))
         self.marked.bad.add(path)
 
+    def count(self, nodes: int, event: Any) -> None:
+        self.nodes += nodes
+        if self.nodes > MAX_NODES:
+            told = f"more than {MAX_NODES:,} values, aliases counted in full"
+            raise yaml.MarkedYAMLError(problem=told, problem_mark=event.start_mark)
+
     def node(self, event: Any, path: KeyPath) -> Any:
-        self.marked.values.setdefault(path, _place(self.marked.file, event.start_mark))
+        self.marked.values[path] = _place(self.marked.file, event.start_mark)
         if len(path) > MAX_DEPTH:
-            raise _TooMuchError(f"more than {MAX_DEPTH} levels", event.start_mark)
+            raise yaml.MarkedYAMLError(problem=f"more than {MAX_DEPTH} levels", problem_mark=event.start_mark)
         if isinstance(event, yaml.AliasEvent):
             return self.alias(event, path)
         before = self.nodes
@@ -139,21 +129,16 @@ class _Reader:
         else:
             data = self.scalar(event, path)
         if event.anchor:
-            self.anchors[event.anchor] = _Anchor(data, self.nodes - before)
+            self.anchors[event.anchor] = data, self.nodes - before
         return data
 
-    def count(self, nodes: int, event: Any) -> None:
-        self.nodes += nodes
-        if self.nodes > MAX_NODES:
-            raise _TooMuchError(f"more than {MAX_NODES:,} values (aliases counted in full)", event.start_mark)
-
     def alias(self, event: Any, path: KeyPath) -> Any:
-        anchor = self.anchors.get(event.anchor)
-        if anchor is None:
+        if event.anchor not in self.anchors:
             self.note(event, path, f"there is no finished anchor &{event.anchor} before this", "write the value out")
             return None
-        self.count(anchor.size, event)
-        return anchor.data
+        data, size = self.anchors[event.anchor]
+        self.count(size, event)
+        return data
 
     def sequence(self, path: KeyPath) -> list[Any]:
         items: list[Any] = []
@@ -166,40 +151,36 @@ class _Reader:
         while not isinstance(event := next(self.events), yaml.MappingEndEvent):
             key = self.key(event, path)
             here = (*path, key)
-            again = key in found
-            if again:
-                first = self.marked.keys[here]
-                self.note(event, here, f"{key!r} is set twice", f"first in line {first.line}; keep one")
-            else:
-                self.marked.keys[here] = _place(self.marked.file, event.start_mark)
-            value = self.node(next(self.events), here)
-            found.setdefault(key, value)
+            if key in found:
+                self.note(event, here, f"{key!r} is set twice", f"first in line {self.marked.keys[here].line}")
+            self.marked.keys[here] = _place(self.marked.file, event.start_mark)
+            found[key] = self.node(next(self.events), here)
         return found
 
     def key(self, event: Any, path: KeyPath) -> str:
-        if not isinstance(event, yaml.ScalarEvent):
-            self.note(event, path, "a key must be text", "write 'key: value'")
-            self.node(event, (*path, "?"))
-            return "?"
-        key = self.scalar(event, (*path, event.value), is_key=True)
-        return key if isinstance(key, str) else str(event.value)
+        if isinstance(event, yaml.ScalarEvent):
+            self.scalar(event, (*path, event.value), is_key=True)
+            return str(event.value)
+        self.note(event, path, "a key must be text", "write 'key: value'")
+        self.node(event, (*path, "?"))
+        return "?"
 
     def scalar(self, event: Any, path: KeyPath, *, is_key: bool = False) -> Any:
         value: str = event.value
         if found := _UNPRINTABLE.search(value):
             self.note(event, path, f"the character U+{ord(found.group()):04X} is not taken in a text", "remove it")
-        quoted = not event.implicit[0]
-        if quoted:
+        if not event.implicit[0]:  # it is quoted, or a block
             return value
         data, doubt = _plain(value)
         if doubt or (is_key and not isinstance(data, str)):
             what = f"{value} is {doubt} to some readers of YAML" if doubt else f"the key {value or 'here'} is not text"
-            self.note(event, path, what, f'put it in quotes: "{value}"' + _or_boolean(value))
-        return value if is_key else data
+            meant = _BOOLEANS.get(value.lower())
+            self.note(event, path, what, f'put it in quotes: "{value}"' + (f", or write {meant}" if meant else ""))
+        return data
 
 
 def _plain(value: str) -> tuple[Any, str]:
-    """What an unquoted scalar means, and as what else YAML readers might take it (empty: they agree)."""
+    """What an unquoted scalar means, and as what else readers of YAML might take it (empty: they agree)."""
     if value in _WORDS:
         return _WORDS[value], ""
     if _INT.fullmatch(value):
@@ -208,69 +189,50 @@ def _plain(value: str) -> tuple[Any, str]:
         return float(value), ""
     if _VERSION.fullmatch(value):
         return value, ""
-    tag = _implicit_tag(value)
-    if value.lower() in _BOOLEANS or tag.endswith(":bool"):
-        return value, "true or false"
-    if _NUMBER_LIKE.fullmatch(value) or tag != _TEXT_TAG:
-        return value, _KINDS.get(tag.rpartition(":")[2], "a number")
-    return value, ""
-
-
-def _implicit_tag(value: str) -> str:
     resolvers = yaml.resolver.Resolver.yaml_implicit_resolvers
     candidates = [*resolvers.get(value[0], ()), *resolvers.get(None, ())]
-    return next((tag for tag, pattern in candidates if pattern.match(value)), _TEXT_TAG)
-
-
-def _or_boolean(value: str) -> str:
-    meant = _BOOLEANS.get(value.lower())
-    return f", or write {meant}" if meant else ""
+    tag = next((tag for tag, pattern in candidates if pattern.match(value)), _TEXT_TAG)
+    if value.lower() in _BOOLEANS:
+        return value, _KINDS["bool"]
+    doubtful = tag != _TEXT_TAG or _NUMBER_LIKE.fullmatch(value)
+    return value, _KINDS.get(tag.rpartition(":")[2], "a number") if doubtful else ""
 
 
 def _decoded(source: bytes, marked: Marked) -> str | None:
     if len(source) > MAX_BYTES:
-        marked.add((), f"the file has {len(source):,} bytes, more than {MAX_BYTES:,}", "split or simplify it")
+        marked.add((), f"the file has more than {MAX_BYTES:,} bytes", "split or simplify it")
         return None
     try:
         text = source.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        good = source[: error.start].decode("utf-8-sig")
-        marked.problems.append(
-            problem(_position(marked.file, good, len(good)), "", "not UTF-8 from here on", "save the file as UTF-8")
-        )
+        place = _position(marked.file, source[: error.start].decode(errors="replace"))
+        marked.problems.append(problem(place, "", "not UTF-8 from here on", "save the file as UTF-8"))
         return None
     if found := _UNPRINTABLE.search(text):
-        place = _position(marked.file, text, found.start())
-        sign = f"U+{ord(found.group()):04X}"
-        marked.problems.append(problem(place, "", f"the character {sign} is not taken in YAML", "remove it"))
+        told = f"the character U+{ord(found.group()):04X} is not taken in YAML"
+        marked.problems.append(problem(_position(marked.file, text[: found.start()]), "", told, "remove it"))
         return None
     return text
 
 
 def _syntax_problem(error: Exception, text: str, file: str) -> Problem:
-    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
-    place = _place(file, mark)
-    line = text.splitlines()[place.line - 1] if 0 < place.line <= len(text.splitlines()) else ""
+    place = _place(file, getattr(error, "problem_mark", None) or getattr(error, "context_mark", None))
+    lines = text.splitlines()
+    line = lines[place.line - 1] if 0 < place.line <= len(lines) else ""
     if "\t" in line[: len(line) - len(line.lstrip())]:
         return problem(place, "", "a tab in the indentation", "indent with spaces")
-    what = getattr(error, "problem", None) or str(error) or type(error).__name__
-    context = getattr(error, "context", None)
-    message = f"this is not YAML: {what}" + (f" ({context})" if context else "")
-    hint = (
-        'a text with ": " or " #" in it needs quotes' if "mapping values" in message else "see the line before it too"
-    )
-    return problem(place, "", message, hint)
+    what = getattr(error, "problem", None) or str(error)
+    hint = 'a text with ": " or " #" in it needs quotes' if "mapping values" in what else "look at the line before, too"
+    return problem(place, "", f"this is not YAML that kai takes: {what}", hint)
 
 
 def _place(file: str, mark: Any) -> Place:
     return Place(file, mark.line + 1, mark.column + 1) if mark is not None else Place(file)
 
 
-def _position(file: str, text: str, offset: int) -> Place:
-    before = text[:offset]
-    return Place(file, before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1)
+def _position(file: str, before: str) -> Place:
+    return Place(file, before.count("\n") + 1, len(before) - before.rfind("\n"))
 
 
 def _upwards(path: KeyPath) -> Iterator[KeyPath]:
-    for end in range(len(path), -1, -1):
-        yield path[:end]
+    return (path[:end] for end in range(len(path), -1, -1))
