@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, Union, cast, get_args, get
 from urllib.parse import quote
 
 from kai.model.errors import ApiError, UnreachableError
-from kai.model.messages import Accepted, AttachmentInfo, InboundMessage
+from kai.model.messages import Accepted, InboundMessage
 from kai.model.people import Preference
 from kai.model.turns import Delivery, Progress, Receipt
 
@@ -88,11 +88,12 @@ class Client:
         """Say what became of a delivery."""
         await self._ask("POST", f"/v1/deliveries/{_part(delivery)}/receipt", asdict(receipt))
 
-    async def attach(self, data: bytes, name: str, media_type: str) -> AttachmentInfo:
+    async def attach(self, data: bytes, name: str, media_type: str) -> View:
         """Store a file; its `ref` goes into a message."""
         headers = {"content-type": media_type}
         answer = await self._send("POST", "/v1/attachments", params={"name": name}, content=data, headers=headers)
-        return decode(AttachmentInfo, answer.json())
+        stored: View = answer.json()
+        return stored
 
     async def attachment(self, ref: str) -> bytes:
         """The bytes of a stored file."""

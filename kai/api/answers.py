@@ -36,14 +36,10 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """Server-sent events: `source`, each item as `shape` tells it.
-
-    `is_prompt`: its first item comes at once, so that an error in the place of it can still be a status.
-    """
+    """Server-sent events: `source`, each item as `shape` tells it."""
 
     source: AsyncIterator[Any]
     shape: Callable[[Any], Event]
-    is_prompt: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,13 +126,12 @@ async def send_stream(
     """
     group = anyio.create_task_group()
     try:
-        first = [item] if stream.is_prompt and (item := await anext(stream.source, None)) is not None else []
         head = ((b"content-type", SSE.encode()), (b"cache-control", b"no-store"))
         await send({"type": "http.response.start", "status": 200, "headers": head})
         async with group:
             open_streams.add(group.cancel_scope)
             group.start_soon(_watch, receive, send, heartbeat_s, group.cancel_scope)
-            await _pump(send, first, stream)
+            await _pump(send, stream)
             group.cancel_scope.cancel()
     finally:
         open_streams.discard(group.cancel_scope)
@@ -145,11 +140,9 @@ async def send_stream(
     await send({"type": "http.response.body", "body": b""})
 
 
-async def _pump(send: Send, first: list[Any], stream: Stream) -> None:
+async def _pump(send: Send, stream: Stream) -> None:
     """Send what there is. An error of the source becomes the last event, `problem`."""
     try:
-        for item in first:
-            await _push(send, stream.shape(item))
         async for item in stream.source:
             await _push(send, stream.shape(item))
     except KaiError as error:

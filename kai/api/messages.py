@@ -1,6 +1,7 @@
 """Routes of what is said: attachments, messages in, deliveries out, channels, history."""
 
 import os
+from dataclasses import dataclass
 from typing import Any
 
 from anyio import to_thread
@@ -22,7 +23,7 @@ from kai.api.problems import TooLargeError
 from kai.api.requests import header, media_type, pieces
 from kai.model.errors import UnknownThingError
 from kai.model.ids import AttachmentRef, ChannelId, DeliveryId
-from kai.model.messages import Accepted, AttachmentInfo, InboundMessage
+from kai.model.messages import Accepted, InboundMessage
 from kai.model.turns import Delivery, Progress, Receipt
 
 
@@ -69,14 +70,25 @@ async def post_receipt(call: Call[ReceiptBody, NoQuery]) -> None:
     await call.door.receipt(call.caller, DeliveryId(call.id), receipt)
 
 
-async def post_attachment(call: Call[None, AttachmentQuery]) -> AttachmentInfo:
+@dataclass(frozen=True, slots=True)
+class StoredFile:
+    """What is said of a file outside: where it lies is nobody's business."""
+
+    ref: AttachmentRef
+    name: str
+    media_type: str
+    size_bytes: int
+    sha256: str
+
+
+async def post_attachment(call: Call[None, AttachmentQuery]) -> StoredFile:
     """Store a file: its raw bytes as the body, its type as the content-type. Answers the reference for a message."""
     parts = call.parts
     too_large = TooLargeError("file", parts.max_attachment_bytes(), "attachments.max_bytes")
     body = pieces(call.scope, call.receive, too_large, parts.limits.body_s)
     info = await parts.attachments.keep(body, call.query.name, media_type(call.scope))
     await call.door.attach(call.caller, info)
-    return info
+    return StoredFile(info.ref, info.name, info.media_type, info.size_bytes, info.sha256)
 
 
 async def get_attachment(call: Call[NoBody, NoQuery]) -> FileAnswer:

@@ -22,7 +22,8 @@ async def turn(call: Call[NoBody, NoQuery]) -> dict[str, Any]:
 
 async def events(call: Call[NoBody, NoQuery]) -> Stream:
     """What happens in a turn: all so far, then as it comes; `end` is the last event."""
-    return Stream(call.door.events(call.caller, _turn(call)), _happened, is_prompt=True)
+    await call.door.turn(call.caller, _turn(call))  # an unknown one is a status here; in a stream it would be an event
+    return Stream(call.door.events(call.caller, _turn(call)), _happened)
 
 
 def _happened(row: dict[str, Any]) -> Event:

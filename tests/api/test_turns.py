@@ -53,7 +53,7 @@ async def test_the_events_of_a_turn_that_had_none_are_an_empty_stream(http: http
 
 
 async def test_the_events_of_an_unknown_turn_are_not_found(served: House, http: httpx.AsyncClient) -> None:
-    served.door.fails["events"] = UnknownThingError("turn", "t-9")
+    served.door.fails["turn"] = UnknownThingError("turn", "t-9")
     answer = await http.get("/v1/turns/t-9/events")
     assert answer.status_code == 404
     assert "t-9" in answer.json()["detail"]
