@@ -4,6 +4,7 @@ import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from pathlib import Path
 
 import anyio
@@ -90,7 +91,7 @@ class Fake:
 
 
 def prompt(text: str, number: int = 1) -> Prompt:
-    return Prompt(DispatchId(f"d-{number}-{text}"), text)
+    return Prompt(DispatchId(f"d-{number}-{sha256(text.encode('utf-8', 'replace')).hexdigest()[:8]}"), text)
 
 
 async def turn(
