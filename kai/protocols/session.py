@@ -177,7 +177,6 @@ class Session:
                     step = await self._end_process()
                 report = StopReport(step, self._clock.monotonic() - began, session_kept=False)
             await self._gone.wait()
-            self._frames.close()
         return report
 
     # Inside a turn
@@ -325,15 +324,14 @@ class Session:
         self._take(self._driver.feed(line))
 
     async def _write(self) -> None:
-        with self._to_write:
-            async for frame in self._to_write:
-                self._wire.add(Kind.WRITTEN, frame)
-                try:
-                    with anyio.fail_after(self.limits.write_s):
-                        await self._run.write(frame)
-                except (SessionBrokenError, TimeoutError) as error:
-                    self._write_failed(error)
-                    return
+        async for frame in self._to_write:
+            self._wire.add(Kind.WRITTEN, frame)
+            try:
+                with anyio.fail_after(self.limits.write_s):
+                    await self._run.write(frame)
+            except (SessionBrokenError, TimeoutError) as error:
+                self._write_failed(error)
+                return
 
     def _write_failed(self, error: Exception) -> None:
         """Half a frame may be in the pipe: nothing more can be said to this process."""
