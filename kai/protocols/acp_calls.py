@@ -25,10 +25,10 @@ class _Open:
     options: dict[str, str]
 
     def option(self, choice: Choice) -> str:
-        """The agent's id for an answer, by its kind where the key is not one of ours; "" when it offers no such."""
-        if choice.key in self.options:
-            return self.options[choice.key]
-        return next((self.options[own.key] for own in self.choices if own.kind is choice.kind), "")
+        """The agent's id for an answer of this kind, of this very key where there are several; "" for none."""
+        same = [own.key for own in self.choices if own.kind is choice.kind]
+        key = choice.key if choice.key in same else next(iter(same), "")
+        return self.options.get(key, "")
 
 
 class Calls:

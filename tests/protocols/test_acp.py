@@ -1,0 +1,551 @@
+"""The ACP driver: the handshake of each agent, what counts as its answer, how a turn ends."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from kai.model.backends import ProtocolName
+from kai.model.errors import FailureKind
+from kai.model.events import (
+    Ask,
+    AskWithdrawn,
+    Failed,
+    Finished,
+    Started,
+    TextDelta,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    Unsolicited,
+    Usage,
+)
+from kai.protocols.acp import Acp
+from kai.protocols.driver import DriverSetup, Lost, McpServer, Output, Ready, Send, Skipped, Wake
+from tests.protocols.agents import manifest, pick, prompt
+
+INFO = {"agentCapabilities": {"loadSession": True}, "agentInfo": {"name": "a", "version": "1"}}
+
+
+class Agent:
+    """A driver, and the agent's side of the talk."""
+
+    def __init__(self, *, resume: str = "", open_it: bool = True, quirks: tuple[str, ...] = (), **options: str) -> None:
+        more: Any = {name: options.pop(name) for name in ("model", "effort", "permissions") if name in options}
+        made = replace(manifest(ProtocolName.ACP, **options), quirks=quirks)
+        self.driver = Acp(DriverSetup(made, "/cwd", mcp_servers=(McpServer("kai", "/bin/kai", ("mcp",)),), **more))
+        self.sent: list[Any] = []
+        self.keep(self.driver.start(resume))
+        self.prompt_id = 0
+        if open_it:
+            self.reply({**INFO, "authMethods": [{"id": "key"}]})
+            if self.last["method"] == "authenticate":
+                self.reply({})
+            self.ready = self.reply({"sessionId": "s-1"})
+
+    def keep(self, outputs: Any) -> list[Output]:
+        self.sent += [json.loads(output.frame) for output in outputs if isinstance(output, Send)]
+        return [output for output in outputs if not isinstance(output, Send)]
+
+    @property
+    def last(self) -> Any:
+        return self.sent[-1]
+
+    def out(self, **msg: Any) -> list[Output]:
+        return self.keep(self.driver.feed(json.dumps({"jsonrpc": "2.0", **msg}).encode()))
+
+    def reply(self, result: Any, key: Any = None) -> list[Output]:
+        return self.out(id=self.last["id"] if key is None else key, result=result)
+
+    def fail(self, code: int, message: str, data: Any = None, key: Any = None) -> list[Output]:
+        error = {"code": code, "message": message, "data": data}
+        return self.out(id=self.last["id"] if key is None else key, error=error)
+
+    def ask(self, text: str = "words", number: int = 1) -> list[Output]:
+        outputs = self.keep(self.driver.prompt(prompt(text, number)))
+        self.prompt_id = self.last["id"]
+        return outputs
+
+    def update(self, what: str, **fields: Any) -> list[Output]:
+        return self.out(
+            method="session/update", params={"sessionId": "s-1", "update": {"sessionUpdate": what, **fields}}
+        )
+
+    def chunk(self, text: str, **more: Any) -> list[Output]:
+        return self.update("agent_message_chunk", content={"type": "text", "text": text}, **more)
+
+    def end(self, reason: str = "end_turn", **more: Any) -> list[Output]:
+        return self.reply({"stopReason": reason, **more}, self.prompt_id)
+
+
+def only(outputs: list[Output]) -> Any:
+    (output,) = outputs
+    return output
+
+
+def failed(outputs: list[Output]) -> Failed:
+    end = outputs[-1]
+    assert isinstance(end, Failed)
+    return end
+
+
+# Until it is ready
+
+
+def test_a_new_session_is_opened_with_nothing_offered_and_the_servers_named() -> None:
+    agent = Agent()
+    initialize, new = agent.sent
+    assert initialize["params"]["protocolVersion"] == 1
+    assert initialize["params"]["clientCapabilities"] == {
+        "fs": {"readTextFile": False, "writeTextFile": False},
+        "terminal": False,
+    }
+    server = {"name": "kai", "command": "/bin/kai", "args": ["mcp"], "env": []}
+    assert new["method"] == "session/new"
+    assert new["params"] == {"cwd": "/cwd", "mcpServers": [server]}
+    assert agent.ready == [Ready("s-1", resumed=False, version="a 1")]
+
+
+def test_it_logs_in_only_by_the_method_of_the_manifest_and_only_where_it_is_offered() -> None:
+    assert [one["method"] for one in Agent(auth_method="key").sent] == ["initialize", "authenticate", "session/new"]
+    assert [one["method"] for one in Agent(auth_method="other").sent] == ["initialize", "session/new"]
+
+
+def test_a_login_that_fails_loses_the_session() -> None:
+    agent = Agent(open_it=False, auth_method="key")
+    agent.reply({**INFO, "authMethods": [{"id": "key"}]})
+    assert only(agent.fail(-32603, "bad key")).kind is FailureKind.LOGIN
+
+
+@pytest.mark.parametrize(
+    ("code", "message", "kind"),
+    [(-32000, "Authentication required", FailureKind.LOGIN), (-32603, "Internal error", FailureKind.PROTOCOL)],
+)
+def test_a_session_that_cannot_be_opened_is_lost(code: int, message: str, kind: FailureKind) -> None:
+    agent = Agent(open_it=False)
+    agent.reply(INFO)
+    lost = only(agent.fail(code, message))
+    assert isinstance(lost, Lost)
+    assert lost.kind is kind
+
+
+def test_a_session_without_an_id_is_lost() -> None:
+    agent = Agent(open_it=False)
+    agent.reply(INFO)
+    assert only(agent.reply({"sessionId": None})).kind is FailureKind.PROTOCOL
+
+
+def test_the_number_of_a_version_is_not_believed_but_its_shape_is() -> None:
+    echo = Agent(open_it=False)
+    echo.reply({"protocolVersion": 2, **INFO})
+    assert echo.last["method"] == "session/new"
+    newer = Agent(open_it=False)
+    assert only(newer.reply({"protocolVersion": 2, "capabilities": {}, "info": {}})).kind is FailureKind.UNSUPPORTED
+
+
+@pytest.mark.parametrize(
+    ("able", "method"),
+    [
+        ({"loadSession": True, "sessionCapabilities": {"resume": {}}}, "session/resume"),
+        ({"loadSession": True}, "session/load"),
+        ({"loadSession": True, "sessionCapabilities": None}, "session/load"),
+    ],
+)
+def test_a_session_is_taken_up_in_the_way_that_the_agent_offers(able: dict[str, Any], method: str) -> None:
+    agent = Agent(resume="s-1", open_it=False)
+    agent.reply({"agentCapabilities": able})
+    assert agent.last["method"] == method
+    assert agent.last["params"]["sessionId"] == "s-1"
+    assert agent.last["params"]["mcpServers"]
+    assert only(agent.reply({})) == Ready("s-1", resumed=True)
+
+
+def test_an_agent_that_cannot_take_up_a_session_says_so_without_a_try() -> None:
+    agent = Agent(resume="s-1", open_it=False)
+    assert only(agent.reply({"agentCapabilities": {}})).kind is FailureKind.RESUME
+
+
+@pytest.mark.parametrize("code", [-32603, -32602, -32002])
+def test_a_session_that_cannot_be_taken_up_is_a_resume_failure(code: int) -> None:
+    agent = Agent(resume="s-1", open_it=False)
+    agent.reply(INFO)
+    assert (
+        only(agent.fail(code, "Internal error", {"details": "Invalid session identifier"})).kind is FailureKind.RESUME
+    )
+
+
+def test_a_login_that_expired_is_not_mistaken_for_a_lost_session() -> None:
+    agent = Agent(resume="s-1", open_it=False)
+    agent.reply(INFO)
+    assert only(agent.fail(-32000, "Authentication required")).kind is FailureKind.LOGIN
+
+
+def test_a_replay_is_never_shown_before_nor_after_the_answer_to_the_load() -> None:
+    agent = Agent(resume="s-1", open_it=False)
+    agent.reply(INFO)
+    assert agent.chunk("old") == []
+    agent.reply({})
+    assert agent.chunk("old, too") == []
+    assert agent.update("tool_call", toolCallId="t", title="old") == []
+    agent.ask()
+    assert agent.chunk("new")[-1] == TextDelta("new")
+
+
+def test_mode_model_and_effort_are_set_before_the_first_prompt() -> None:
+    agent = Agent(
+        mode_bypass="yolo",
+        mode_ask="default",
+        config_bypass="allow_all=on",
+        model_by="config",
+        effort_config="thinking",
+        permissions="bypass",
+        model="m",
+        effort="high",
+    )
+    while "id" in agent.last and agent.last["method"] != "session/set_config_option":
+        agent.reply({})
+    told = []
+    for _ in range(3):
+        told.append(agent.last["params"])
+        outputs = agent.reply({})
+    assert [one["params"].get("modeId") for one in agent.sent if one["method"] == "session/set_mode"] == ["yolo"]
+    assert [(one["configId"], one["value"]) for one in told] == [
+        ("allow_all", "on"),
+        ("model", "m"),
+        ("thinking", "high"),
+    ]
+    assert only(outputs) == Ready("s-1", resumed=False, version="a 1", model="m")
+
+
+def test_going_on_in_another_mode_than_asked_for_is_refused() -> None:
+    agent = Agent(mode_ask="ask")
+    assert only(agent.fail(-32602, "mode not found")).kind is FailureKind.UNSUPPORTED
+    agent = Agent(model_by="set_model", model="nonsense")
+    assert agent.last["params"] == {"sessionId": "s-1", "modelId": "nonsense"}
+    assert only(agent.fail(-32602, "model not found")).kind is FailureKind.MODEL
+
+
+def test_a_process_that_ends_before_it_is_ready_loses_the_session() -> None:
+    agent = Agent(open_it=False)
+    lost = only(list(agent.driver.eof(0, "kimi-cli is archived\n")))
+    assert isinstance(lost, Lost)
+    assert lost.kind is FailureKind.LAUNCH
+    assert "archived" in lost.reason
+
+
+# In a turn
+
+
+def test_text_is_shown_as_it_comes_and_the_answer_ends_the_turn() -> None:
+    agent = Agent()
+    assert agent.ask("/cmd @x \u2028") == []
+    assert agent.last["params"]["prompt"] == [{"type": "text", "text": "/cmd @x \u2028"}]
+    assert agent.chunk("one ") == [Started("s-1", "", "a 1"), TextDelta("one ")]
+    assert agent.chunk("two") == [TextDelta("two")]
+    assert agent.chunk("") == []
+    assert agent.end() == [Finished()]
+
+
+def test_a_blank_line_stands_between_messages_with_ids_and_around_tools() -> None:
+    agent = Agent()
+    agent.ask()
+    agent.chunk("a", messageId="m1")
+    assert only(agent.chunk("b", messageId="m1")) == TextDelta("b")
+    assert only(agent.chunk("c", messageId="m2")) == TextDelta("\n\nc")
+    agent.end()
+    agent.ask(number=2)
+    agent.chunk("a")
+    assert only(agent.update("agent_thought_chunk", content={"type": "text", "text": "hm"})) == Thinking("hm")
+    assert only(agent.chunk("b")) == TextDelta("\n\nb")
+
+
+def test_text_outside_a_prompt_is_unsolicited_after_a_pause() -> None:
+    agent = Agent()
+    agent.ask()
+    agent.chunk("mine")
+    agent.end()
+    assert only(agent.chunk("late ")) == Wake(1.0, "aside")
+    agent.chunk("words")
+    assert agent.driver.wake("aside") == [Unsolicited("late words")]
+    assert agent.driver.wake("aside") == []
+
+
+def test_what_is_unsolicited_is_told_before_the_next_turn_begins() -> None:
+    agent = Agent()
+    agent.ask()
+    agent.end()
+    agent.chunk("late")
+    assert agent.ask(number=2) == [Unsolicited("late")]
+
+
+def test_unsolicited_text_without_a_pause_is_told_in_parts() -> None:
+    agent = Agent()
+    agent.ask()
+    agent.end()
+    told = [one for _ in range(50) for one in agent.chunk("x" * 1_000) if isinstance(one, Unsolicited)]
+    assert len(told) >= 2
+
+
+def test_a_late_piece_of_a_stopped_message_is_not_in_the_next_turn() -> None:
+    agent = Agent()
+    agent.ask()
+    agent.chunk("old ", messageId="m1")
+    agent.driver.interrupt()
+    assert agent.end("cancelled")[-1] == Finished(stopped=True)
+    agent.ask(number=2)
+    assert [one for one in agent.chunk("more old", messageId="m1") if isinstance(one, TextDelta)] == []
+    assert agent.chunk("new", messageId="m2")[-1] == TextDelta("new")
+
+
+def test_updates_of_another_session_are_not_ours() -> None:
+    agent = Agent()
+    agent.ask()
+    update = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "x"}}
+    assert agent.out(method="session/update", params={"sessionId": "s-2", "update": update}) == []
+
+
+def test_tool_calls_whose_titles_change_and_that_are_never_announced() -> None:
+    agent = Agent()
+    agent.ask()
+    agent.update("tool_call", toolCallId="t", title="bash", kind="execute", status="pending", rawInput={})
+    better = agent.update("tool_call_update", toolCallId="t", title="ls", rawInput={"command": "ls -l"})
+    assert better == [ToolCall("t", "execute", "ls -l")]
+    done = agent.update("tool_call_update", toolCallId="t", status="completed", rawOutput={"output": "x"})
+    assert done[-1] == ToolResult("t", ok=True, detail="x")
+    unknown = agent.update("tool_call_update", toolCallId="u", status="failed", title="cat x")
+    assert unknown == [ToolCall("u", "tool", "cat x"), ToolResult("u", ok=False)]
+
+
+@pytest.mark.parametrize("reason", ["end_turn", "", "a_reason_of_next_year"])
+def test_an_unknown_stop_reason_is_an_ordinary_end(reason: str) -> None:
+    agent = Agent()
+    agent.ask()
+    agent.chunk("x")
+    assert agent.end(reason)[-1] == Finished()
+
+
+@pytest.mark.parametrize(
+    ("reason", "kind"),
+    [
+        ("refusal", FailureKind.REFUSED),
+        ("max_tokens", FailureKind.CONTEXT),
+        ("max_turn_requests", FailureKind.PROTOCOL),
+    ],
+)
+def test_stop_reasons_that_are_no_success(reason: str, kind: FailureKind) -> None:
+    agent = Agent()
+    agent.ask()
+    agent.chunk("x")
+    assert failed(agent.end(reason)).kind is kind
+
+
+def test_an_end_without_words_or_tools_is_empty() -> None:
+    agent = Agent()
+    agent.ask()
+    assert failed(agent.end()).kind is FailureKind.EMPTY
+    agent.ask(number=2)
+    agent.update("tool_call", toolCallId="t", title="x")
+    assert agent.end()[-1] == Finished()
+
+
+@pytest.mark.parametrize("reason", ["refusal", "end_turn"])
+def test_the_first_turn_after_a_load_that_ends_at_once_is_a_lost_session(reason: str) -> None:
+    """One agent answers the load of an unknown id with success, and every prompt in it with a refusal."""
+    agent = Agent(resume="s-1")
+    agent.ask()
+    end = failed(agent.end(reason))
+    assert (end.kind, end.session_lost) == (FailureKind.RESUME, True)
+
+
+def test_an_error_in_the_agent_s_mouth_is_held_back_and_told_as_a_failure() -> None:
+    agent = Agent()
+    agent.ask()
+    assert [one for one in agent.chunk("HTTP 401: no key") if isinstance(one, TextDelta)] == []
+    assert failed(agent.end()).kind is FailureKind.LOGIN
+
+
+def test_an_error_both_as_text_and_as_an_error_is_told_once() -> None:
+    agent = Agent()
+    agent.ask()
+    assert [one for one in agent.chunk("API Error: Request rejected (429)") if isinstance(one, TextDelta)] == []
+    outputs = agent.fail(-32603, "Internal error: API Error: Request rejected (429)", {"errorKind": "rate_limit"})
+    assert outputs == [failed(outputs)]
+    assert failed(outputs).kind is FailureKind.QUOTA
+
+
+def test_text_that_only_begins_like_an_error_is_shown_in_the_end() -> None:
+    agent = Agent()
+    agent.ask()
+    agent.chunk("Error: ")
+    assert agent.end() == [TextDelta("Error: "), Finished()]
+    agent.ask(number=2)
+    agent.chunk("HTTP ")
+    assert agent.chunk("is a protocol")[-1:] == []
+    assert agent.end()[0] == TextDelta("HTTP is a protocol")
+
+
+@pytest.mark.parametrize(
+    ("code", "message", "data", "kind"),
+    [
+        (401, '{"error":{"code":401}}', None, FailureKind.LOGIN),
+        (-31002, "Unauthorized", None, FailureKind.LOGIN),
+        (-32603, "Internal error", {"details": "model x not found"}, FailureKind.MODEL),
+        (-32603, "Internal error", "socket hang up", FailureKind.PROVIDER),
+        (-32600, "x", {"code": "turn.agent_busy"}, FailureKind.PROTOCOL),
+        (0, "", None, FailureKind.PROTOCOL),
+    ],
+)
+def test_errors_inside_and_outside_the_reserved_range(code: int, message: str, data: Any, kind: FailureKind) -> None:
+    agent = Agent()
+    agent.ask()
+    end = failed(agent.fail(code, message, data))
+    assert end.kind is kind
+    assert not end.session_lost
+
+
+def test_a_session_that_the_agent_does_not_know_any_more_is_lost() -> None:
+    agent = Agent()
+    agent.ask()
+    assert failed(agent.fail(-32602, "Session not found: s-1")).session_lost
+
+
+def test_an_agent_that_latches_a_refused_login_is_given_up() -> None:
+    agent = Agent(quirks=("latches_login",))
+    agent.ask()
+    assert failed(agent.fail(-31002, "Unauthorized")).session_lost
+
+
+def test_a_second_answer_to_the_same_prompt_counts_for_nothing() -> None:
+    agent = Agent()
+    agent.ask()
+    agent.chunk("x")
+    agent.end()
+    assert isinstance(only(agent.end()), Skipped)
+    agent.ask(number=2)
+    assert isinstance(only(agent.reply({"stopReason": "end_turn"}, 1)), Skipped)
+
+
+# Questions and stops
+
+
+PERMISSION = {
+    "toolCall": {"toolCallId": "t", "title": "touch x", "rawInput": {"command": "touch x"}},
+    "options": [
+        {"optionId": "w", "name": "Always", "kind": "allow_always"},
+        {"optionId": "n", "name": "No", "kind": "reject_once"},
+        {"optionId": "y", "name": "Yes", "kind": "allow_once"},
+        {"optionId": "?", "name": "Whatever", "kind": "allow_everything_for_ever"},
+    ],
+}
+
+
+def permission(agent: Agent, key: int = 0) -> list[Output]:
+    return agent.out(id=key, method="session/request_permission", params={"sessionId": "s-1", **PERMISSION})
+
+
+def test_a_permission_is_asked_by_kind_and_answered_with_the_agent_s_own_id() -> None:
+    agent = Agent()
+    agent.ask()
+    started, call, ask = permission(agent)
+    assert isinstance(started, Started)
+    assert call == ToolCall("t", "tool", "touch x")
+    assert isinstance(ask, Ask)
+    assert [choice.label for choice in ask.choices] == ["Always", "No", "Yes"]
+    agent.keep(agent.driver.answer(ask.ask, pick(ask.choices, "allow_once")))
+    assert agent.last == {"jsonrpc": "2.0", "id": 0, "result": {"outcome": {"outcome": "selected", "optionId": "y"}}}
+    assert agent.driver.answer(ask.ask, None) == []
+
+
+def test_a_stop_cancels_what_is_asked_for_as_the_protocol_demands() -> None:
+    agent = Agent()
+    agent.ask()
+    ask = permission(agent)[-1]
+    assert isinstance(ask, Ask)
+    told = agent.keep(agent.driver.interrupt())
+    assert agent.sent[-2] == {"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": "s-1"}}
+    assert agent.last["result"] == {"outcome": {"outcome": "cancelled"}}
+    assert told == [AskWithdrawn(ask.ask)]
+    permission(agent, 1)
+    assert agent.last == {"jsonrpc": "2.0", "id": 1, "result": {"outcome": {"outcome": "cancelled"}}}
+    assert agent.end("cancelled")[-1] == Finished(stopped=True)
+
+
+def test_with_nobody_there_a_permission_is_cancelled_at_once() -> None:
+    agent = Agent()
+    assert permission(agent) == []
+    assert agent.last["result"] == {"outcome": {"outcome": "cancelled"}}
+
+
+def test_auto_approval_takes_the_narrowest_yes() -> None:
+    agent = Agent(permissions="bypass")
+    agent.ask()
+    permission(agent)
+    assert agent.last["result"]["outcome"]["optionId"] == "y"
+
+
+def test_what_nobody_offered_is_refused_at_once() -> None:
+    agent = Agent()
+    agent.ask()
+    for method in ("fs/write_text_file", "fs/read_text_file", "terminal/create", "craft/drainMidTurnQueue"):
+        assert isinstance(only(agent.out(id=method, method=method, params={})), Skipped)
+        assert agent.last == {
+            "jsonrpc": "2.0",
+            "id": method,
+            "error": {"code": -32601, "message": f"Method not found: {method}"},
+        }
+
+
+def test_an_agent_that_answers_a_stop_with_an_error_is_given_up() -> None:
+    agent = Agent()
+    agent.ask()
+    agent.driver.interrupt()
+    stopped, lost = agent.fail(-32603, "'NoneType' object has no attribute 'startswith'", key=agent.prompt_id)
+    assert stopped == Finished(stopped=True)
+    assert isinstance(lost, Lost)
+
+
+def test_an_interrupt_without_a_turn_says_nothing() -> None:
+    assert Agent().driver.interrupt() == []
+
+
+def test_the_cost_is_that_of_this_turn() -> None:
+    agent = Agent()
+    cost = {"amount": 0.5, "currency": "USD"}
+    agent.ask()
+    agent.chunk("x")
+    agent.update("usage_update", used=10, size=100, cost=cost)
+    quota = {"quota": {"token_count": {"input_tokens": 7, "outputTokens": 3}}}
+    assert agent.end(_meta=quota)[0] == Usage(7, 3, 0.5, 100, 10)
+    agent.ask(number=2)
+    agent.chunk("x")
+    agent.update("usage_update", used=20, size=100, cost={**cost, "amount": 0.75})
+    assert agent.end()[0] == Usage(None, None, 0.25, 100, 20)
+
+
+def test_the_end_of_the_process_in_a_turn_is_a_crash_and_no_error_of_the_stop() -> None:
+    agent = Agent()
+    assert agent.driver.eof(0, "") == []
+    agent.ask()
+    assert failed(list(agent.driver.eof(0, ""))).kind is FailureKind.CRASH
+    agent = Agent()
+    agent.ask()
+    agent.driver.interrupt()
+    assert agent.driver.eof(-15, "")[-1] == Finished(stopped=True)
+
+
+@pytest.mark.parametrize(
+    "line", [b"Warning", b"[]", b"null", b'{"jsonrpc":"2.0"}', b'{"method":"x"}', b'{"id":1,"result":1}']
+)
+def test_noise_is_skipped(line: bytes) -> None:
+    assert isinstance(only(list(Agent().driver.feed(line))), Skipped)
+
+
+@pytest.mark.parametrize("kind", ["plan", "available_commands_update", "user_message_chunk", "config_option_update"])
+def test_known_updates_that_say_nothing_are_not_worth_a_word(kind: str) -> None:
+    agent = Agent()
+    agent.ask()
+    agent.chunk("x")
+    assert agent.update(kind, content=None) == []
+    assert agent.driver.feed(b"  ") == []
+    assert agent.driver.wake("other") == []
