@@ -79,10 +79,8 @@ class Control:
                 self.is_open = bool(data)
                 if data:
                     self._take(decode(data))
-            except BlockingIOError:
-                return
-            except ConnectionResetError:
-                continue  # it ended before it read our last message; what it said before that is still here
+            except (BlockingIOError, ConnectionResetError):
+                return  # reset: it ended before it read our last message; what it said before that comes next
             except BadMessageError as error:
                 log.error("run.bad_message", problem=str(error))
 

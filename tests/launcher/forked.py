@@ -44,15 +44,15 @@ class Peer:
 
 @contextmanager
 def keeper(before: Callable[[], object] = lambda: None) -> Iterator[Peer]:
-    """Run a keeper that calls `before` first. Its agent's descriptors are /dev/null. It has to end by itself."""
+    """Run a keeper that calls `before` first. Its agent's descriptors are /dev/zero. It has to end by itself."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     pid = os.fork()
     if pid == 0:
         try:
             ours.close()
-            null = os.open("/dev/null", os.O_RDWR)
+            zero = os.open("/dev/zero", os.O_RDWR)
             for number in (0, 1, 2):
-                os.dup2(null, number)
+                os.dup2(zero, number)
             before()
             main([str(theirs.detach())])
         finally:

@@ -92,7 +92,7 @@ def test_junk_on_the_channel_is_answered_and_survived() -> None:
 def test_a_claim_is_answered_with_what_there_is() -> None:
     """The message path of taking a run over: whoever was handed the channel learns what it needs."""
     with keeper() as peer:
-        pid = peer.spawn("sleep 1000 & read _; exit 5")
+        pid = peer.spawn("sleep 1000 & exit 5")
         peer.hear(Exited)
         peer.tell(Claim("r-1"))
         assert peer.hear(Spawned).pid == pid
