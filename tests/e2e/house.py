@@ -46,6 +46,7 @@ class House:
     backend: str = "fake"
 
     def __post_init__(self) -> None:
+        (self.root / "sessions").mkdir(parents=True, exist_ok=True)
         self.folders = Folders(self.root / "config", self.root / "state", self.root / "run")
         for protocol, name in (("stream_json", "fake"), ("acp", "fake-acp")):
             folder = self.folders.config / "backends" / name

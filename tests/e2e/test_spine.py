@@ -66,7 +66,7 @@ async def test_channels_run_beside_each_other(kai: Kai) -> None:
 async def test_the_second_message_of_a_session_carries_no_session_block(kai: Kai) -> None:
     first, second = await kai.ask("one"), await kai.ask("two")
     blocks = [await kai.client.context(turn["turn"]) for turn in (first, second)]
-    names = [{section["name"] for section in block["sections"]} for block in blocks]
+    names = [{section["name"].partition(".")[0] for section in block["sections"]} for block in blocks]
     assert "session" in names[0]
     assert "session" not in names[1]
     assert "agent" in names[1]
@@ -99,16 +99,17 @@ async def test_a_native_command_goes_bare_and_the_block_rides_on_the_next_messag
     bare = await kai.ask("/compact")
     assert (await kai.client.context(bare["turn"]))["text"] == "/compact"
     turn = await kai.ask("hello")
-    names = {section["name"] for section in (await kai.client.context(turn["turn"]))["sections"]}
-    assert "session" in names
+    shown = await kai.client.context(turn["turn"])
+    assert "session" in {section["name"].partition(".")[0] for section in shown["sections"]}
 
 
 async def test_files_come_along_by_path(kai: Kai) -> None:
     info = await kai.client.attach(b"some bytes", "../../etc/CLAUDE.md", "text/plain")
-    assert "/" not in info.name
+    assert "/" not in info["name"]
+    from kai.model.ids import AttachmentRef
     from kai.model.messages import InboundMessage
 
-    accepted = await kai.client.receive(InboundMessage("", "shell", "", "", "with-file", "", (info.ref,)))
+    accepted = await kai.client.receive(InboundMessage("", "shell", "", "", "with-file", "", (AttachmentRef(info["ref"]),)))
     turn = await kai.end(accepted)
     assert turn["state"] == "done"
     text = (await kai.client.context(turn["turn"]))["text"]
@@ -190,6 +191,6 @@ async def test_a_second_person_sees_nothing_of_the_first(kai: Kai) -> None:
         assert await bob.search("secret") == []
         bobs = await kai.say("hello from bob", client=bob, external_id="b1")
         await kai.end(bobs)
-        history = await bob.history("")
+        history = await bob.history("main")
         assert all("secret" not in one["text"] for one in history)
     assert turn["principal"] != (await kai.client.turn(bobs.turn or ""))["principal"]
