@@ -174,6 +174,10 @@ class _Handler(BaseHTTPRequestHandler):
             self._wait_until_gone()
         elif call.conversation.stream:
             self._stream(call)
+        elif isinstance(plan, Answer) and plan.ending is Ending.CUT:
+            self.close_connection = True  # an answer in one piece breaks off before it began
+        elif isinstance(plan, Answer) and plan.ending is Ending.STALL:
+            self._wait_until_gone()
         else:
             self._json(200, call.api.whole(plan, call.conversation, call.number, call.request_tokens))
 

@@ -83,6 +83,12 @@ def test_a_stalled_stream_stays_open_and_silent(model: StubModel, api: Dialect) 
 
 
 @every_api
+def test_an_answer_in_one_piece_that_is_dropped_never_begins(http: httpx.Client, api: Dialect) -> None:
+    with pytest.raises(httpx.RemoteProtocolError):
+        ask(http, api, api.ask("STUB:drop"))
+
+
+@every_api
 def test_a_hung_request_is_recorded_and_never_answered(model: StubModel, api: Dialect) -> None:
     with httpx.Client(base_url=model.url, trust_env=False, timeout=0.3) as http, pytest.raises(httpx.ReadTimeout):
         ask(http, api, api.ask("STUB:hang"), stream=True)

@@ -1,0 +1,103 @@
+"""The real agent CLIs under test: where they are, and what makes each of them talk to the stub model."""
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kai.catalog import manifests
+from kai.model.backends import Manifest
+from kai.resources import folder
+
+INSTALLED = Path(__file__).parents[2] / ".node/node_modules/.bin"
+PATH = f"{INSTALLED}:/usr/local/bin:/usr/bin:/bin"
+
+
+@dataclass(frozen=True)
+class RealAgent:
+    """`env` and `seed` point the CLI at a stub (by its URL): variables of the daemon, and files in a home."""
+
+    backend: str
+    program: str
+    package: str
+    model: str
+    env: Callable[[str], dict[str, str]]
+    seed: Callable[[Path, str], None]
+    loads_only_in_another_minute: bool = False  # see `gemini_settings`
+
+    @property
+    def is_installed(self) -> bool:
+        return shutil.which(self.program, path=str(INSTALLED)) is not None
+
+    @property
+    def manifest(self) -> Manifest:
+        return manifests.load(folder("backends"))[self.backend]
+
+    def inherited(self, url: str) -> Mapping[str, str]:
+        """The environment of a daemon whose agents are to talk to the stub at `url`."""
+        return {"PATH": PATH, "LANG": "C.UTF-8", **self.env(url)}
+
+
+def anthropic_env(url: str) -> dict[str, str]:
+    return {"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": "no-secret"}
+
+
+def gemini_env(url: str) -> dict[str, str]:
+    return {"GEMINI_API_KEY": "no-secret", "GOOGLE_GEMINI_BASE_URL": url}
+
+
+def no_files(home: Path, url: str) -> None:
+    """This CLI needs nothing in a home."""
+
+
+def gemini_settings(home: Path, url: str) -> None:
+    """One attempt a request: by default the CLI is silent for minutes while a provider is down."""
+    _write(home / ".gemini/settings.json", {"general": {"maxAttempts": 1}})
+
+
+def opencode_settings(home: Path, url: str) -> None:
+    """OpenCode knows its providers from a file only."""
+    provider = {
+        "npm": "@ai-sdk/openai-compatible",
+        "name": "stub",
+        "options": {"baseURL": f"{url}/v1", "apiKey": "no-secret"},
+        "models": {"stub-model": {"name": "stub-model"}},
+    }
+    models = {"model": "stub/stub-model", "small_model": "stub/stub-model"}
+    _write(home / ".config/opencode/opencode.json", {"provider": {"stub": provider}, **models})
+
+
+def _write(path: Path, value: dict[str, Any]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(value))
+
+
+CLAUDE = RealAgent("claude", "claude", "@anthropic-ai/claude-code", "claude-sonnet-4-5", anthropic_env, no_files)
+GEMINI = RealAgent(
+    "gemini", "gemini", "@google/gemini-cli", "gemini-2.5-pro", gemini_env, gemini_settings,
+    loads_only_in_another_minute=True,
+)  # fmt: skip
+OPENCODE = RealAgent("opencode", "opencode", "opencode-ai", "", lambda _: {}, opencode_settings)
+CLAUDE_ACP = RealAgent(
+    "claude-agent-acp", "claude-agent-acp", "@agentclientprotocol/claude-agent-acp", "", anthropic_env, no_files
+)
+AGENTS = (CLAUDE, GEMINI, OPENCODE, CLAUDE_ACP)
+PAIR = (CLAUDE, GEMINI)  # what `make test` installs
+
+
+def processes_marked(run: str) -> tuple[str, ...]:
+    """Command lines of all live processes (zombies are none) whose environment bears this run's id."""
+    mark = f"KAI_RUN={run}".encode()
+    found = []
+    for place in Path("/proc").iterdir():
+        if not place.name.isdigit() or int(place.name) == os.getpid():
+            continue
+        try:
+            if mark in (place / "environ").read_bytes().split(b"\0"):
+                found.append((place / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace"))
+        except OSError:
+            continue  # it ended just now
+    return tuple(found)
