@@ -46,6 +46,11 @@ class Running:
             self._sink.close()
             self.done.set()
 
+    def close(self) -> None:
+        """Nobody listens any more."""
+        self._sink.close()
+        self.events.close()
+
     def _last_word(self, end: Finished | Failed, *, process_gone: bool) -> Finished | Failed:
         """The end as the caller gets it: kai's own reason first, then the wish to stop, then what the agent said."""
         if self.verdict is not None:

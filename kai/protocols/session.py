@@ -142,7 +142,7 @@ class Session:
             finally:
                 with anyio.CancelScope(shield=True):
                     await self._stop(running)
-                running.events.close()
+                running.close()
         finally:
             self._reserved = False
 
@@ -300,6 +300,9 @@ class Session:
         """The process is gone: nothing is left to do."""
         for scope in self._scopes:
             scope.cancel()
+
+    def close_streams(self) -> None:
+        """After the tasks: a writer that still waits would take its closed stream for a fault."""
         self._frames.close()
         self._to_write.close()
 
@@ -425,6 +428,7 @@ async def open_session(
     """
     run = await launcher.spawn(spec)
     wire: WireFile | None = None
+    session: Session | None = None
     try:
         wire = await WireFile.create(wire_path)
         session = Session(run, driver, limits, clock, wire, on_unsolicited)
@@ -442,5 +446,7 @@ async def open_session(
     finally:
         with anyio.CancelScope(shield=True):
             await run.aclose()
+            if session is not None:
+                session.close_streams()
             if wire is not None:
                 await wire.remove()
