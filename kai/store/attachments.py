@@ -23,6 +23,18 @@ def get(db: Connection, ref: AttachmentRef) -> AttachmentInfo:
     return read(AttachmentInfo, row)
 
 
+def shown_to(db: Connection, ref: AttachmentRef, principal: PrincipalId) -> AttachmentInfo:
+    """The file, for who sent it and for whoever is in a channel where it was sent; unknown to anybody else."""
+    row = db.execute(
+        "SELECT 1 FROM attachment WHERE ref = ?1 AND principal = ?2 UNION ALL SELECT 1 FROM message_attachment l "
+        "JOIN membership m ON m.channel = l.channel AND m.to_at IS NULL WHERE l.ref = ?1 AND m.principal = ?2",
+        (ref, principal),
+    ).fetchone()
+    if row is None:
+        raise UnknownThingError("attachment", ref)
+    return get(db, ref)
+
+
 def link(
     db: Connection, refs: Sequence[AttachmentRef], channel: ChannelId, number: int, principal: PrincipalId | None
 ) -> tuple[AttachmentInfo, ...]:

@@ -26,12 +26,12 @@ def open_connections(
     try:
         stack.callback(os.close, take_lock(path))
         _make(path, now)
-        writer = stack.enter_context(closing(_connect(path, busy_s)))
+        writer = stack.enter_context(closing(connect_to(path, busy_s)))
         _check(writer, path)
         migrate(writer, path, shipped(), now)
         _settle(writer, path)
         search.refresh(writer)
-        reading = [stack.enter_context(closing(_connect(path, busy_s))) for _ in range(readers)]
+        reading = [stack.enter_context(closing(connect_to(path, busy_s))) for _ in range(readers)]
         for reader in reading:
             reader.execute("PRAGMA query_only = ON")
     except Error as error:
@@ -65,6 +65,8 @@ def take_lock(path: Path) -> int:
 def _make(path: Path, now: datetime) -> None:
     """Make the database when there is none: whole under its name, or not there. A kill in between leaves a draft."""
     if path.exists():
+        if not path.is_file():
+            raise UnusableDatabaseError(str(path), "this is not a file", "Check the path in the settings.")
         if path.stat().st_size == 0:
             raise CorruptDatabaseError(str(path), "the database is damaged (the file is empty)")
         path.chmod(0o600)
@@ -75,13 +77,14 @@ def _make(path: Path, now: datetime) -> None:
     for leftover in (draft, draft.with_name(draft.name + "-journal")):
         leftover.unlink(missing_ok=True)
     os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-    with closing(_connect(draft, 0)) as db:
+    with closing(connect_to(draft, 0)) as db:
         migrate(db, draft, shipped(), now)
     draft.rename(path)
     sync_folder(path.parent)
 
 
-def _connect(path: Path, busy_s: float) -> Connection:
+def connect_to(path: Path, busy_s: float) -> Connection:
+    """A connection that may cross threads, in autocommit, with rows that know their columns' names."""
     db = connect(path, timeout=busy_s, isolation_level=None, check_same_thread=False, cached_statements=256)
     db.row_factory = Row
     db.execute("PRAGMA foreign_keys = ON")

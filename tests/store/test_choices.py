@@ -1,0 +1,21 @@
+"""What was chosen for a person or a channel."""
+
+from kai.model.people import Preference
+from kai.store import choices
+from tests.store.house import ANN, House
+
+
+def test_nothing_chosen_says_nothing(house: House) -> None:
+    assert choices.preference(house.db, "person", ANN) == Preference()
+
+
+def test_only_what_is_given_overwrites_and_a_dash_clears(house: House) -> None:
+    choices.prefer(house.db, "person", ANN, Preference(backend="claude", model="opus"))
+    choices.prefer(house.db, "person", ANN, Preference(model="sonnet", effort="high"))
+    assert choices.preference(house.db, "person", ANN) == Preference("claude", "sonnet", "high")
+    assert choices.prefer(house.db, "person", ANN, Preference(model="-")) == Preference("claude", "", "high")
+
+
+def test_a_persons_choice_is_not_a_channels(house: House) -> None:
+    choices.prefer(house.db, "person", "same-id", Preference(backend="claude"))
+    assert choices.preference(house.db, "channel", "same-id") == Preference()
