@@ -13,7 +13,7 @@ PIECE_BYTES = 64 * 1024  # the capacity of a pipe: a bigger piece would only be 
 class LaunchSpec:
     """What to start. `argv[0]` is absolute, `env` is the whole environment, `user` "" means the daemon's own.
 
-    `hold_s`: how long the run may go on after the daemon is gone; 0 ends it at once.
+    `hold_s`: how long the run may go on after the daemon is gone (its pipes end with the daemon); 0 ends it at once.
     `limits`: resource limits by their name in `resource` without ``RLIMIT_`` (``NOFILE``, ``NPROC``, ``CORE``, ``AS``).
     """
 

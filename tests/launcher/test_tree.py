@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import pytest
 
@@ -16,11 +16,14 @@ from tests.processes.seen import is_alive
 
 @contextmanager
 def shell(command: str) -> Iterator["subprocess.Popen[bytes]"]:
-    process = subprocess.Popen(["/bin/sh", "-c", command], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    """A shell with its own group, all of which ends with the block."""
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(["/bin/sh", "-c", command], stdin=pipe, stdout=pipe, start_new_session=True)
     try:
         yield process
     finally:
-        process.kill()
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
 
 
@@ -54,9 +57,7 @@ def test_the_whole_tree_is_found_parents_first() -> None:
         assert mine[0].pid == process.pid
         assert len(mine) == 4
         assert {one.parent for one in mine[2:]} == {mine[1].pid}
-        assert tree.below(mine[1].pid) == [tree.process(one.pid) for one in mine[2:]]
-        for one in mine[1:]:
-            os.kill(one.pid, signal.SIGKILL)
+        assert [one.pid for one in tree.below(mine[1].pid)] == [one.pid for one in mine[2:]]
 
 
 def test_a_process_that_is_gone_has_no_children() -> None:
