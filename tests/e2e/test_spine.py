@@ -109,7 +109,9 @@ async def test_files_come_along_by_path(kai: Kai) -> None:
     from kai.model.ids import AttachmentRef
     from kai.model.messages import InboundMessage
 
-    accepted = await kai.client.receive(InboundMessage("", "shell", "", "", "with-file", "", (AttachmentRef(info["ref"]),)))
+    accepted = await kai.client.receive(
+        InboundMessage("", "shell", "", "", "with-file", "", (AttachmentRef(info["ref"]),))
+    )
     turn = await kai.end(accepted)
     assert turn["state"] == "done"
     text = (await kai.client.context(turn["turn"]))["text"]
