@@ -13,10 +13,13 @@ def read(path: Path, *, optional: bool, max_bytes: int) -> bytes | Problem | Non
     try:
         # O_NONBLOCK: a fifo in the place of a file must not stop the daemon.
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-        with open(descriptor, "rb") as file:  # noqa: PTH123 - opened above without blocking
+        try:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 return problem(Place(str(path)), "", "this is not a regular file")
-            return file.read(max_bytes + 1)
+            with os.fdopen(os.dup(descriptor), "rb") as file:
+                return file.read(max_bytes + 1)
+        finally:
+            os.close(descriptor)
     except FileNotFoundError:
         if path.is_symlink():
             return problem(

@@ -78,8 +78,6 @@ def _compare(cls: Any, marked: Marked, at: KeyPath, data: Any) -> None:
     written = written_settings(cls)
     for name, value in data.items() if isinstance(data, dict) else ():
         path, about = (*at, name), written.get(name)
-        if marked.is_bad(path):
-            continue
         if about is None:
             marked.add(path, f"unknown setting {name!r}", did_you_mean(name, written), at_key=True)
         elif not isinstance(about, About):
@@ -97,8 +95,7 @@ def _is_number(value: Any) -> bool:
 def _translate(marked: Marked, at: KeyPath, error: ValidationError) -> None:
     for entry in error.errors(include_url=False):
         path = _real_path(marked.data, (*at, *entry["loc"]), keep_last=entry["type"] == "missing")
-        if not marked.is_bad(path):
-            marked.add(path, *_sentence(entry["type"], entry["input"], entry.get("ctx", {}), entry["msg"]))
+        marked.add(path, *_sentence(entry["type"], entry["input"], entry.get("ctx", {}), entry["msg"]))
 
 
 def _real_path(data: Any, path: KeyPath, *, keep_last: bool) -> KeyPath:

@@ -60,8 +60,8 @@ def find(
 
 def prepare(folders: Folders) -> None:
     """Make the state and the runtime folder, 0700, and see that they are safe to use. Raises `FolderError`."""
-    for path in (folders.state, folders.runtime):
-        _own_folder(path)
+    _own_folder(folders.state.resolve())  # it may be a link to another disk
+    _own_folder(folders.runtime)
     folders.socket("people.sock")
     folders.socket("agents.sock")
 

@@ -61,9 +61,10 @@ class Marked:
         return any(each in self.bad for each in _upwards(path))
 
     def add(self, path: KeyPath, message: str, hint: str = "", *, at_key: bool = False) -> None:
-        """Note a problem at a path."""
-        self.problems.append(problem(self.place(path, at_key=at_key), dotted(path), message, hint))
-        self.bad.add(path)
+        """Note a problem at a path, unless there is one already: each thing that is wrong is told once."""
+        if not self.is_bad(path):
+            self.problems.append(problem(self.place(path, at_key=at_key), dotted(path), message, hint))
+            self.bad.add(path)
 
 
 def dotted(path: KeyPath) -> str:
