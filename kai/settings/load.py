@@ -71,7 +71,7 @@ def read_marked(path: Path, *, optional: bool = True) -> Marked:
     source = read(path, optional=optional, max_bytes=MAX_BYTES)
     if isinstance(source, bytes):
         return parse(source, str(path))
-    return Marked(str(path), {}, problems=[source] if source else [])
+    return Marked(str(path), {}, problems=[source], bad={()}) if source else Marked(str(path), {})
 
 
 def _entries(cls: type[_Entry], marked: Marked) -> dict[str, _Entry]:

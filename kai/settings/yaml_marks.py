@@ -81,6 +81,7 @@ def parse(source: bytes, file: str) -> Marked:
             _Reader(marked, yaml.parse(text, Loader=_Loader)).document()
         except (yaml.YAMLError, ValueError, OverflowError) as error:
             marked.problems.append(_syntax_problem(error, text, file))
+            marked.bad.add(())
     return marked
 
 
@@ -208,10 +209,12 @@ def _decoded(source: bytes, marked: Marked) -> str | None:
     except UnicodeDecodeError as error:
         place = _position(marked.file, source[: error.start].decode(errors="replace"))
         marked.problems.append(problem(place, "", "not UTF-8 from here on", "save the file as UTF-8"))
+        marked.bad.add(())
         return None
     if found := _UNPRINTABLE.search(text):
         told = f"the character U+{ord(found.group()):04X} is not taken in YAML"
         marked.problems.append(problem(_position(marked.file, text[: found.start()]), "", told, "remove it"))
+        marked.bad.add(())
         return None
     return text
 

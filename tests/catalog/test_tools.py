@@ -1,0 +1,42 @@
+"""One row of the table is enough for the block, the command, the MCP tool and the route."""
+
+import jsonschema
+
+from kai.catalog.tools import TOOLS, Parameter, Tool, input_schema, notices
+from kai.model.context import ToolNotice
+
+SEARCH = Tool(
+    "history_search",
+    "history",
+    "find earlier messages of this conversation",
+    "/v1/history/search",
+    parameters=(Parameter("query", "string", "words"), Parameter("limit", "integer", "most hits", required=False)),
+)
+NOW = Tool("clock", "other", "the time", "/v1/clock", "GET")
+
+
+def test_no_tool_is_offered_before_it_is_built() -> None:
+    assert TOOLS == ()
+    assert notices() == ()
+
+
+def test_the_block_tells_of_the_allowed_tools_in_the_order_of_the_table() -> None:
+    assert notices((SEARCH, NOW)) == (
+        ToolNotice("history_search", SEARCH.summary, "history"),
+        ToolNotice("clock", "the time", "other"),
+    )
+    assert notices((SEARCH, NOW), allowed=lambda tool: tool is NOW) == (ToolNotice("clock", "the time", "other"),)
+
+
+def test_a_row_gives_the_command_and_the_name_of_the_mcp_tool() -> None:
+    assert SEARCH.command == "kai tool history_search --query STRING [--limit …]"
+    assert NOW.command == "kai tool clock"
+    assert SEARCH.mcp_name == "kai_history_search"
+
+
+def test_a_call_is_checked_by_the_schema_of_the_row() -> None:
+    validator = jsonschema.Draft202012Validator(input_schema(SEARCH))
+    assert validator.is_valid({"query": "pump"})
+    assert validator.is_valid({"query": "pump", "limit": 5})
+    for body in ({}, {"query": 5}, {"query": "x", "person": "p-1"}, {"query": "x", "limit": "5"}):
+        assert not validator.is_valid(body)
