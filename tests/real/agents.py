@@ -33,6 +33,12 @@ class RealAgent:
         return shutil.which(self.program, path=str(INSTALLED)) is not None
 
     @property
+    def pinned(self) -> str:
+        """The version that the tests are about."""
+        pins = json.loads((Path(__file__).parent / "package.json").read_text())
+        return str((pins["dependencies"] | pins["devDependencies"])[self.package])
+
+    @property
     def manifest(self) -> Manifest:
         return manifests.load(folder("backends"))[self.backend]
 
@@ -88,16 +94,21 @@ AGENTS = (CLAUDE, GEMINI, OPENCODE, CLAUDE_ACP)
 PAIR = (CLAUDE, GEMINI)  # what `make test` installs
 
 
-def processes_marked(run: str) -> tuple[str, ...]:
-    """Command lines of all live processes (zombies are none) whose environment bears this run's id."""
-    mark = f"KAI_RUN={run}".encode()
+def processes_with(name: str, value: str) -> tuple[str, ...]:
+    """Command lines of all live processes (zombies are none) that have this environment variable."""
+    wanted = f"{name}={value}".encode()
     found = []
     for place in Path("/proc").iterdir():
         if not place.name.isdigit() or int(place.name) == os.getpid():
             continue
         try:
-            if mark in (place / "environ").read_bytes().split(b"\0"):
+            if wanted in (place / "environ").read_bytes().split(b"\0"):
                 found.append((place / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace"))
         except OSError:
             continue  # it ended just now
     return tuple(found)
+
+
+def processes_marked(run: str) -> tuple[str, ...]:
+    """Those of one run."""
+    return processes_with("KAI_RUN", run)

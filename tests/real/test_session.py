@@ -21,6 +21,7 @@ FRONT = "[Agent: house]\n\n[User's current message - respond to this:]\n"  # dis
 
 async def test_a_turn_streams_and_ends_and_the_next_one_works_in_the_same_session(bench: Bench) -> None:
     async with bench.session() as session:
+        assert bench.agent.pinned in session.ready.version
         first = await bench.turn(session, f"{FRONT}STUB:slow=4")
         native_id = session.native_id
         second = await bench.turn(session, f"{FRONT}STUB:say=the second answer;;")
