@@ -1,5 +1,6 @@
 """Where a turn goes: which person, channel, backend, model, workspace and agent definition, by one precedence."""
 
+import getpass
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -132,5 +133,8 @@ def _workspace(looked: Looked, settings: Settings) -> Workspace | None:
 
 
 def home_of_login(person: Person) -> Path:
-    """The home folder of the OS user under which the person's agents run: where a CLI keeps its login."""
-    return Path(f"~{person.os_user}").expanduser()
+    """The home folder of the OS user under which the person's agents run: where a CLI keeps its login.
+
+    For the daemon's own user it is the daemon's ``$HOME``, as for any other program that this user starts.
+    """
+    return Path.home() if person.os_user == getpass.getuser() else Path(f"~{person.os_user}").expanduser()
