@@ -1,9 +1,11 @@
-"""A stand-in for the daemon: a real HTTP server on a unix socket that gives canned answers and keeps what it was asked."""
+"""A stand-in for the daemon: a real HTTP server on a unix socket, with canned answers. It keeps what it was asked."""
 
 import json
+import socket
 import socketserver
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler
@@ -15,12 +17,13 @@ from urllib.parse import parse_qs, urlsplit
 from pydantic_core import to_json
 
 from kai.model.events import Choice, ChoiceKind
-from kai.model.ids import AddressId, AskId, ChannelId, DeliveryId, TurnId
+from kai.model.ids import AddressId, ChannelId, DeliveryId, TurnId
 from kai.model.messages import Accepted
 from kai.model.states import DeliveryState, TurnState
 from kai.model.turns import Delivery, DeliveryKind
 
 Row = dict[str, Any]
+Event = tuple[str, Any, int | None]  # name, data, number
 CHANNEL = ChannelId("c-main")
 CHOICES = (
     Choice("a", "Allow once", ChoiceKind.ALLOW_ONCE),
@@ -77,14 +80,16 @@ class FakeDaemon:
     `on_message` is called with the turn of each accepted message, and says what happens in it by `tell`.
     """
 
-    def __init__(self, socket: Path) -> None:
-        self.socket = socket
+    def __init__(self, path: Path) -> None:
+        self.socket = path
         self.asked: list[Asked] = []
         self.canned: dict[tuple[str, str], tuple[int, Any]] = {}
         self.turns: dict[str, FakeTurn] = {}
         self.owed: list[Delivery | Row] = []
         self.on_message: Callable[[FakeTurn], None] = lambda turn: self.tell(turn.turn, end_row("ok"))
         self.on_answer: Callable[[Row], None] = lambda body: None
+        self.unanswered = 0  # requests, streams left aside
+        self.drops = 0  # so many accepted messages get no answer: the connection breaks
         self._changed = threading.Condition()
         self._is_up = False
         self._generation = 0
@@ -120,6 +125,7 @@ class FakeDaemon:
             self._changed.notify_all()
         self._server.shutdown()
         self._server.server_close()
+        self._server.cut()
         self._thread.join()
 
     def tell(self, turn: str, *rows: Row) -> None:
@@ -155,6 +161,11 @@ class FakeDaemon:
 
     def receipts(self) -> list[str]:
         return [one.path.split("/")[3] for one in self.asked if one.path.endswith("/receipt")]
+
+    def unconfirmed(self) -> list[str]:
+        """Deliveries without a receipt."""
+        owed = [one.delivery for one in self.owed if isinstance(one, Delivery)]
+        return [one for one in owed if one not in self.receipts()]
 
     # What the server does
 
@@ -202,42 +213,53 @@ class FakeDaemon:
         self.on_message(turn)
         return Accepted(None, TurnId(turn.turn), CHANNEL, queued_before=running)
 
-    def rows_of(self, turn: str) -> Any:
-        place, generation = 0, self._generation
-        while True:
-            with self._changed:
-                self._changed.wait_for(
-                    lambda: generation != self._generation or len(self.turns[turn].rows) > place, 10
-                )
-                if generation != self._generation:
-                    return
-                row = self.turns[turn].rows[place]
-            place += 1
+    def events_of(self, turn: str) -> Iterator[Event]:
+        for row in self._growing(self.turns[turn].rows):
             yield row["type"], row, None
             if row["type"] == "end":
                 return
 
-    def deliveries_after(self, after: int) -> Any:
-        place, generation = after, self._generation
+    def deliveries_after(self, after: int) -> Iterator[Event]:
+        for found in self._growing(self.owed, after):
+            if not isinstance(found, Delivery):
+                yield "progress", found, None
+            elif found.delivery not in self.receipts():
+                yield "delivery", found, found.number
+
+    def _growing(self, things: list[Any], place: int = 0) -> Iterator[Any]:
+        """What is in a list and what comes into it, until the daemon goes down."""
+        generation = self._generation
+
+        def is_news() -> bool:
+            return generation != self._generation or len(things) > place
+
         while True:
             with self._changed:
-                self._changed.wait_for(lambda: generation != self._generation or len(self.owed) > place, 10)
-                if generation != self._generation:
+                self._changed.wait_for(is_news, 20)
+                if generation != self._generation or len(things) <= place:
                     return
-                found = self.owed[place]
             place += 1
-            if isinstance(found, Delivery) and found.delivery in self.receipts():
-                continue
-            if isinstance(found, Delivery):
-                yield "delivery", found, found.number
-            else:
-                yield "progress", found, None
+            yield things[place - 1]
 
 
 class _Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
     daemon_threads = True
     block_on_close = False
     request_queue_size = 64
+
+    def __init__(self, path: str, handler: type[BaseHTTPRequestHandler]) -> None:
+        super().__init__(path, handler)
+        self._connections: list[socket.socket] = []
+
+    def get_request(self) -> tuple[socket.socket, Any]:
+        connection, address = super().get_request()
+        self._connections.append(connection)
+        return connection, address
+
+    def cut(self) -> None:
+        for connection in self._connections:
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         pass  # clients of these tests are killed in the middle of things
@@ -263,42 +285,53 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer()
 
     def _answer(self) -> None:
-        fake, url = self.fake, urlsplit(self.path)
+        url = urlsplit(self.path)
         content = self.rfile.read(int(self.headers.get("content-length", 0)))
-        body = json.loads(content) if content else None
         headers = {name.lower(): value for name, value in self.headers.items()}
-        fake.note(Asked(self.command, url.path, parse_qs(url.query), body, headers))
-        parts = url.path.strip("/").split("/")
+        body = json.loads(content) if content else None
+        asked = Asked(self.command, url.path, parse_qs(url.query), body, headers)
+        self.fake.note(asked)
+        is_stream = self.command == "GET" and url.path.endswith(("/events", "/deliveries"))
+        self.fake.unanswered += not is_stream
         try:
-            if (canned := fake.canned.get((self.command, url.path))) is not None:
+            if (canned := self.fake.canned.get((asked.method, asked.path))) is not None:
                 self._send(*canned)
-            elif url.path == "/v1/messages":
-                self._send(202, asdict(fake.accept(body)))
-            elif url.path == "/v1/deliveries":
-                after = parse_qs(url.query).get("after", ["0"])[0]
-                self._stream(fake.deliveries_after(int(after)))
-            elif parts[1] == "turns" and parts[-1] == "events" and parts[2] in fake.turns:
-                self._stream(fake.rows_of(parts[2]))
-            elif parts[1] == "turns" and len(parts) == 3 and parts[2] in fake.turns:
-                turn = fake.turns[parts[2]]
-                self._send(200, {"turn": turn.turn, "channel": CHANNEL, "text": turn.words})
-            elif parts[-1] == "stop":
-                fake.tell(parts[2], end_row("", TurnState.STOPPED, "Stopped."))
-                self._send(200, {"turn": parts[2], "sentence": "Stopped after 0.1 s (interrupt); the session is kept."})
-            elif parts[-1] == "answer":
-                fake.on_answer(body)
-                self._send(200, {})
-            elif parts[-1] == "receipt":
-                self._send(204, None)
-            elif url.path == "/v1/status":
-                self._send(200, {})
-            elif url.path == "/v1/people":
-                self._send(200, [])
             else:
-                detail = f"There is no {self.command} {url.path}."
-                self._send(404, {"title": "Not found", "status": 404, "detail": detail, "hint": "", "field": ""})
+                self._play(asked, asked.path.strip("/").split("/"))
         except (BrokenPipeError, ConnectionResetError):
             self.close_connection = True
+        finally:
+            self.fake.unanswered -= not is_stream
+
+    def _play(self, asked: Asked, path: list[str]) -> None:
+        fake = self.fake
+        match asked.method, *path:
+            case "POST", "v1", "messages":
+                accepted = fake.accept(asked.body)
+                if fake.drops:
+                    fake.drops -= 1
+                    self.close_connection = True
+                else:
+                    self._send(202, asdict(accepted))
+            case "GET", "v1", "deliveries":
+                self._stream(fake.deliveries_after(int(asked.query.get("after", ["0"])[0])))
+            case "POST", "v1", "deliveries", _, "receipt":
+                self._send(204, None)
+            case "GET", "v1", "turns", turn, "events" if turn in fake.turns:
+                self._stream(fake.events_of(turn))
+            case "GET", "v1", "turns", turn if turn in fake.turns:
+                self._send(200, {"turn": turn, "channel": CHANNEL, "text": fake.turns[turn].words})
+            case "POST", "v1", "turns", turn, "stop":
+                fake.tell(turn, end_row("", TurnState.STOPPED, "Stopped."))
+                self._send(200, {"turn": turn, "sentence": "Stopped after 0.1 s (interrupt); the session is kept."})
+            case "POST", "v1", "questions", _, "answer":
+                fake.on_answer(asked.body)
+                self._send(200, {})
+            case "GET", "v1", "status":
+                self._send(200, {})
+            case _:
+                detail = f"There is no {asked.method} {asked.path}."
+                self._send(404, {"title": "Not found", "status": 404, "detail": detail, "hint": "", "field": ""})
 
     def _send(self, status: int, body: Any) -> None:
         data = b"" if body is None else to_json(body)

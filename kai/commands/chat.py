@@ -9,13 +9,12 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-import anyio
 import click
 
 from kai import __version__
 from kai.bridges.terminal.start import Wishes, talk
 from kai.client import Client, View
-from kai.commands.connect import PEOPLE, FolderFlags, folders_of, is_running, private, start_in_background
+from kai.commands.connect import PEOPLE, FolderFlags, folders_of, is_running, private, run, start_in_background
 from kai.commands.show import as_person_option
 from kai.model.errors import UnknownThingError
 from kai.model.people import Preference
@@ -58,7 +57,7 @@ def command(
         banner=f"kai {__version__}. Alt-Enter begins a new line, /help lists the commands, Ctrl-D leaves.",
         turns_outlive=not is_private,
     )
-    return 0 if anyio.run(_chat, folders, wishes, as_person, backend, is_private) else 1
+    return 0 if run(_chat, folders, wishes, as_person, backend, is_private) else 1
 
 
 async def _chat(folders: Folders, wishes: Wishes, as_person: str, backend: str, is_private: bool) -> bool:

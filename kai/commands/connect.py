@@ -1,12 +1,13 @@
 """Where the daemon is, and a client of it: of the one that runs, else of one in this process while it is needed."""
 
+import logging
 import os
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import anyio
 from anyio import to_thread
@@ -90,11 +91,22 @@ def _spawn(folders: Folders, log: Path) -> subprocess.Popen[bytes]:
         os.close(out)
 
 
+def run(work: Callable[..., Awaitable[T]], *args: Any) -> T:
+    """Run `work` to its end."""
+    if not os.environ.get("KAI_DEBUG"):
+        # anyio leaves a callback behind when a socket becomes readable in the very moment its reader is cancelled;
+        # asyncio would print a traceback for it.
+        logging.getLogger("asyncio").setLevel(logging.CRITICAL)
+    return anyio.run(work, *args)
+
+
 def ask(flags: FolderFlags, as_person: str, question: Callable[[Client], Awaitable[T]]) -> T:
     """Ask the daemon one thing and give its answer."""
 
+    folders = folders_of(flags)
+
     async def asking() -> T:
-        async with connected(folders_of(flags), as_person=as_person) as client:
+        async with connected(folders, as_person=as_person) as client:
             return await question(client)
 
-    return anyio.run(asking)
+    return run(asking)

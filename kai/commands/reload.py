@@ -1,10 +1,11 @@
 """``kai reload``."""
 
-import anyio
+from pathlib import Path
+
 import click
 
 from kai.client import Client, View
-from kai.commands.connect import PEOPLE, FolderFlags, folders_of
+from kai.commands.connect import PEOPLE, FolderFlags, folders_of, run
 from kai.commands.show import as_json_option, json_of
 from kai.text.safe import safe
 
@@ -14,7 +15,7 @@ from kai.text.safe import safe
 @click.pass_obj
 def command(flags: FolderFlags, as_json: bool) -> int:
     """Let the running daemon read its configuration again; a bad one is refused, and the last good one holds."""
-    found = anyio.run(_reload, flags)
+    found = run(_reload, folders_of(flags).socket(PEOPLE))
     if as_json:
         json_of(found)
     elif found["loaded"]:
@@ -26,6 +27,6 @@ def command(flags: FolderFlags, as_json: bool) -> int:
     return 0 if found["loaded"] else 1
 
 
-async def _reload(flags: FolderFlags) -> View:
-    async with Client(folders_of(flags).socket(PEOPLE)) as client:
+async def _reload(socket: Path) -> View:
+    async with Client(socket) as client:
         return await client.reload()

@@ -1,11 +1,11 @@
 """``kai status``."""
 
-import anyio
 import click
 
 from kai.client import Client, View
-from kai.commands.connect import PEOPLE, FolderFlags, folders_of, is_running
+from kai.commands.connect import PEOPLE, FolderFlags, folders_of, is_running, run
 from kai.commands.show import as_json_option, cell, facts, json_of, table
+from kai.settings.where import Folders
 
 
 @click.command()
@@ -13,7 +13,7 @@ from kai.commands.show import as_json_option, cell, facts, json_of, table
 @click.pass_obj
 def command(flags: FolderFlags, as_json: bool) -> int:
     """What runs and what waits. Exit status 1 when no daemon runs, or it runs on an old configuration."""
-    found = anyio.run(_status, flags)
+    found = run(_status, folders_of(flags))
     if as_json:
         json_of(found)
         return 0 if found["running"] and not found["config_problems"] else 1
@@ -30,8 +30,7 @@ def command(flags: FolderFlags, as_json: bool) -> int:
     return 1 if found["config_problems"] else 0
 
 
-async def _status(flags: FolderFlags) -> View:
-    folders = folders_of(flags)
+async def _status(folders: Folders) -> View:
     socket = folders.socket(PEOPLE)
     if not await is_running(folders):
         return {"running": False, "socket": str(socket), "config_problems": []}

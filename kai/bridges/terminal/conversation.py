@@ -137,9 +137,9 @@ class Conversation:
                 tool.ok, tool.detail = row["ok"], row.get("detail", "")
                 await self._view.tool(turn, tool)
             case "ask":
-                self._open_question(row)
                 if self._once.is_news(row["ask"], as_delivery=False):
                     await self._view.ask(turn, row)
+                self._open_question(row)
             case "notice":
                 if self._once.is_news((turn, row["text"]), as_delivery=False):
                     await self._view.notice(turn, row["text"])
@@ -162,15 +162,18 @@ class Conversation:
             question.closed.set()
         self.questions.clear()
 
-    async def answer(self, number: int) -> bool:
-        """Answer the newest open question with its choice `number` (from 1). False when there is no such choice."""
-        question = self.questions[-1].row if self.questions else {"choices": []}
-        if not 1 <= number <= len(question["choices"]):
+    async def answer(self, question: Question, line: str) -> bool:
+        """Answer `question` with the choice that `line` numbers. False when it numbers none: then it is a message.
+
+        A question that is no longer open is told of; the number never becomes a message to the agent.
+        """
+        choices = question.row["choices"]
+        if not (line.isascii() and line.isdigit() and 1 <= int(line[:6]) <= len(choices)):
             return False
-        key = question["choices"][number - 1]["key"]
+        key = choices[int(line[:6]) - 1]["key"]
         try:
-            await self._sure(lambda: self._client.answer(question["ask"], key))
-        except ApiError as error:  # too late, or answered elsewhere: it must never become a message to the agent
+            await self._sure(lambda: self._client.answer(question.row["ask"], key))
+        except ApiError as error:
             await self._view.notice(self.turn, spoken(error))
         return True
 
@@ -187,9 +190,9 @@ class Conversation:
     async def running_turn(self) -> Row | None:
         """The turn that runs in this channel already, if any."""
         try:
-            channel = await self._client.channel(self._thread or "main")
+            channel = await self._sure(lambda: self._client.channel(self._thread or "main"))
             self._channel = channel["channel"]
-            return await self._client.turn(channel["running"]) if channel["running"] else None
+            return await self._sure(lambda: self._client.turn(channel["running"])) if channel["running"] else None
         except ApiError:  # nobody has said a word here yet
             return None
 

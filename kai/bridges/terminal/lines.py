@@ -65,13 +65,14 @@ class LineTalk:
         self._conversation, self._view, self._next_answer = conversation, view, next_answer
         self._questions_in, self._questions = anyio.create_memory_object_stream[Question](float("inf"))
         self._more: list[TurnId] = []  # turns of lines that were meant as answers and were none
+        self._answering = anyio.Lock()
         self._was_interrupted = False
         self._all_done = True
 
     async def run(self, messages: AsyncIterator[str]) -> bool:
         """Send every message and show its answer; True when all went well. Ctrl-C stops the turn, then leaves."""
         self._conversation.on_question = self._questions_in.send_nowait
-        async with anyio.create_task_group() as tasks:
+        async with self._questions_in, self._questions, anyio.create_task_group() as tasks:
             tasks.start_soon(self._conversation.take_deliveries)
             tasks.start_soon(self._heed_interrupts, tasks)
             tasks.start_soon(self._answer_questions)
@@ -98,6 +99,8 @@ class LineTalk:
             end = await self._conversation.follow(turn)
             self._all_done &= end["state"] == TurnState.DONE
             await self._conversation.settled(turn, SETTLE_S)
+            async with self._answering:
+                pass  # a line on its way may yet become a message
 
     async def _answer_questions(self) -> None:
         async for question in self._questions:
@@ -118,13 +121,18 @@ class LineTalk:
                 self._conversation.turn,
                 f"Nobody can answer here. Answer from another terminal or bridge; at {until:%H:%M} it is denied.",
             )
-        elif not (line.isascii() and line.isdigit() and await self._conversation.answer(int(line[:6]))):
-            try:
+            return
+        async with self._answering:
+            with anyio.CancelScope(shield=True):  # a line that was taken is not lost when the question closes now
+                await self._give(question, line)
+
+    async def _give(self, question: Question, line: str) -> None:
+        try:
+            if not await self._conversation.answer(question, line):
                 accepted = await self._conversation.send(line)
-            except ApiError as error:
-                await self._view.notice("", spoken(error))
-            else:
                 self._more += [accepted.turn] if accepted.turn else []
+        except ApiError as error:
+            await self._view.notice("", spoken(error))
 
     async def _heed_interrupts(self, tasks: TaskGroup) -> None:
         with anyio.open_signal_receiver(signal.SIGINT) as signals:

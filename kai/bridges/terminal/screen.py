@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from typing import Protocol
 
-from prompt_toolkit.application import get_app_or_none, in_terminal
+from prompt_toolkit.application import get_app_or_none
 from rich.console import Console, RenderableType
 from rich.live import Live
 from rich.text import Text
@@ -76,8 +76,19 @@ class PromptScreen:
         self.lines: tuple[str, ...] = ()
 
     async def show(self, *what: RenderableType) -> None:
-        async with in_terminal():
+        with self._console.capture() as printed:
             self._console.print(*what, sep="\n")
+        app = get_app_or_none()
+        if app is None or not app.is_running:
+            sys.stdout.write(printed.get())
+            sys.stdout.flush()
+            return
+        # In one breath, and not by prompt-toolkit's `in_terminal`: that hands the terminal back for a moment, in which
+        # a Ctrl-D would be swallowed and a Backspace act on nothing.
+        app.renderer.erase()
+        app.output.write_raw(printed.get())
+        app.output.flush()
+        app.renderer.render(app, app.layout)
 
     def tail(self, lines: Sequence[str]) -> None:
         self.lines = tuple(lines)

@@ -6,18 +6,19 @@ from pathlib import Path
 import anyio
 from anyio.abc import TaskGroup
 from prompt_toolkit import PromptSession
+from prompt_toolkit.application import get_app
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
-from prompt_toolkit.keys import Keys
 
-from kai.bridges.terminal.conversation import Conversation, asked, spoken
+from kai.bridges.terminal.conversation import Conversation, Question, asked, spoken
 from kai.bridges.terminal.screen import PromptScreen
 from kai.bridges.terminal.view import Row, View
 from kai.model.errors import ApiError
 from kai.text.safe import whole
 
 LEAVE = frozenset({"/quit", "/exit"})
+SETTLE_S = 1.0  # for the receipt of the last answer
 UNSENT_S = 5.0  # for messages on their way when the person leaves
 
 
@@ -47,8 +48,9 @@ class Talk:
         self._conversation, self._view, self._screen = conversation, view, screen
         self._turns_outlive = turns_outlive
         self._history = history_in(history)
-        self._typed, self._to_send = anyio.create_memory_object_stream[str](float("inf"))
+        self._typed, self._to_send = anyio.create_memory_object_stream[tuple[str, Question | None]](float("inf"))
         self._begun, self._to_follow = anyio.create_memory_object_stream[tuple[str, str]](float("inf"))
+        self._last_turn = ""
         self._unsent = 0
         self._all_sent = anyio.Event()
         self._next_interrupt_leaves = False
@@ -56,7 +58,7 @@ class Talk:
     async def run(self, banner: str) -> None:
         """Talk until the person leaves."""
         await self._view.notice("", banner)
-        async with anyio.create_task_group() as tasks:
+        async with self._typed, self._to_send, self._begun, self._to_follow, anyio.create_task_group() as tasks:
             self._conversation.on_foreign = self._join
             tasks.start_soon(self._conversation.take_deliveries)
             tasks.start_soon(self._follow)
@@ -75,8 +77,11 @@ class Talk:
             await self._view.notice("", f"{self._unsent} of your messages could not be sent.")
         if self._conversation.turn and self._turns_outlive:
             await self._view.notice("", "The turn goes on; its answer is here when you come back.")
-        elif self._conversation.turn:
+            return
+        if self._conversation.turn:
             await self._conversation.stop()
+        if self._last_turn:
+            await self._conversation.settled(self._last_turn, SETTLE_S)
 
     async def _read(self, tasks: TaskGroup) -> None:
         prompt: PromptSession[str] = PromptSession(
@@ -99,12 +104,14 @@ class Talk:
             if words:
                 self._next_interrupt_leaves = False
                 self._unsent += 1
-                self._typed.send_nowait(words)
+                questions = self._conversation.questions  # what was on the screen when this was typed
+                self._typed.send_nowait((words, questions[-1] if questions else None))
 
     async def _send(self) -> None:
-        async for words in self._to_send:
+        async for words, question in self._to_send:
             try:
-                await self._send_one(words)
+                if question is None or not await self._conversation.answer(question, words):
+                    await self._send_one(words)
             except ApiError as error:
                 await self._view.notice("", spoken(error))
             self._unsent -= 1
@@ -112,8 +119,6 @@ class Talk:
             self._all_sent = anyio.Event()
 
     async def _send_one(self, words: str) -> None:
-        if words.isascii() and words.isdigit() and await self._conversation.answer(int(words[:6])):
-            return
         accepted = await self._conversation.send(words)
         if accepted.turn:
             self._begun.send_nowait((accepted.turn, ""))
@@ -129,6 +134,7 @@ class Talk:
         async for turn, words in self._to_follow:
             if words:
                 await self._view.notice(turn, f"Running here: “{words}”")
+            self._last_turn = turn
             try:
                 await self._conversation.follow(turn)
             except ApiError as error:
@@ -136,12 +142,14 @@ class Talk:
 
     def _message(self) -> StyleAndTextTuples:
         """The prompt, with what is still coming above it."""
-        parts: StyleAndTextTuples = [("fg:ansibrightblack", f"{line}\n") for line in self._screen.lines]
-        if questions := self._conversation.questions:
-            return [*parts, ("bold", f"answer (1-{len(questions[-1].row['choices'])}) > ")]
-        if self._conversation.turn:
-            parts.append(("fg:ansibrightblack", f"{self._conversation.state}; Ctrl-C stops it\n"))
-        return [*parts, ("bold", "> ")]
+        questions = self._conversation.questions
+        asks = f"answer (1-{len(questions[-1].row['choices'])}) > " if questions else "> "
+        if get_app().is_done:  # what was typed stays; what is still coming does not
+            return [("bold", asks)]
+        below = list(self._screen.lines)
+        if self._conversation.turn and not questions:
+            below.append(f"{self._conversation.state}; Ctrl-C stops it")
+        return [*(("fg:ansibrightblack", f"{line}\n") for line in below), ("bold", asks)]
 
     def _keys(self, tasks: TaskGroup) -> KeyBindings:
         keys = KeyBindings()
@@ -149,11 +157,8 @@ class Talk:
         @keys.add("enter")
         def _enter(event: KeyPressEvent) -> None:
             buffer = event.current_buffer
-            pasted = any(press.key is not Keys.CPRResponse for press in event.app.key_processor.input_queue)
             if buffer.document.text_before_cursor.endswith("\\"):
                 buffer.delete_before_cursor()
-                buffer.insert_text("\n")
-            elif pasted:  # more came in the same breath: no hand types so fast
                 buffer.insert_text("\n")
             else:
                 buffer.validate_and_handle()

@@ -84,7 +84,7 @@ class Rest:
         self.shown.clear()
         if text.startswith(shown):
             return text[len(shown) :]
-        return "" if text.split() == shown.split() else f"\n\n{text}" if shown else text
+        return f"\n\n{text}" if text.split() != shown.split() and text.strip() else ""
 
 
 class PlainView:
