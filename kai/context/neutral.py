@@ -65,7 +65,7 @@ _MODEL_TAG = re.compile(
     r"(?:system[-_.]|tool_|function_|command-|local-command-|bash-(?:input|std)|(?:start|end)_of_turn).*|invoke|antml"
 )
 
-_DOUBLED = re.compile(f"[{_LESS}][{_HIDDEN}]*+[{_LESS}]|[{_MORE}][{_HIDDEN}]*+[{_MORE}]")
+_DOUBLED = re.compile(f"[{_LESS}](?:[{_HIDDEN}]*+[{_LESS}])++|[{_MORE}](?:[{_HIDDEN}]*+[{_MORE}])++")
 _FENCE_ID = re.compile("k[0-9a-f]{12}")
 _NEAR = 60  # characters beside a doubled angle in which a fence id would stand
 
@@ -134,14 +134,15 @@ def _angled(found: re.Match[str]) -> str:
     if tag is None:
         return f"({text[1:-1]})" if plain.startswith("|") and plain.endswith("|") else text
     name, before = tag.group(1), found.string[found.start() - 1 : found.start()]
-    # `Promise<User>` is code; a role tag stands alone, or closes.
-    alone = plain.startswith("/") or not (before.isalnum() or before == "_")
+    # `Promise<User>` and `<User/>` are code; a role tag stands alone, or closes.
+    alone = plain.startswith("/") or not (before.isalnum() or before == "_" or plain.endswith("/"))
     return f"({text[1:-1]})" if _MODEL_TAG.fullmatch(name) or (name in _ROLES and alone) else text
 
 
 def _doubled(found: re.Match[str]) -> str:
     """``<<`` and ``>>`` beside something like a fence id, or beside so much hidden text that one may be behind it."""
-    opens = found.group()[0] in _LESS
+    angles = _INVISIBLE.sub("", found.group())
+    opens = angles[0] in _LESS
     if opens:
         near = found.string[found.end() : found.end() + _NEAR]
     else:
@@ -152,7 +153,7 @@ def _doubled(found: re.Match[str]) -> str:
         near = seen(near)
     beside = near[:13] if opens else near[-13:]
     if stuffed or _FENCE_ID.fullmatch(beside.lower()):
-        return "((" if opens else "))"
+        return ("(" if opens else ")") * len(angles)
     return found.group()
 
 
