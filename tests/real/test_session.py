@@ -71,6 +71,15 @@ async def test_what_stands_behind_an_at_is_not_read_into_the_request(bench: Benc
     assert not any(request.places("the secret of this file") for request in bench.model.requests())
 
 
+async def test_the_agent_finds_the_instructions_of_its_workspace_by_itself(bench: Bench) -> None:
+    (bench.workspace / "AGENTS.md").write_text("You are the keeper of the quince tree.\n")
+    (bench.workspace / "CLAUDE.md").write_text("@AGENTS.md\n")
+    async with bench.session() as session:
+        await bench.turn(session, f"{FRONT}STUB:say=fine;;")
+    (request,) = bench.model.turns()
+    assert sum(place.count for place in request.places("keeper of the quince tree")) == 1
+
+
 async def test_an_allowed_tool_runs_and_pairs_with_its_result(bench: Bench) -> None:
     async with bench.session() as session:
         seen = await bench.turn(session, f"{FRONT}STUB:write={bench.workspace}/made.txt;;")
