@@ -65,7 +65,7 @@ class UnusableDatabaseError(StoreError):
 
 _DAMAGE = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
 _HELD = ("SQLITE_BUSY", "SQLITE_LOCKED")
-_SHUT = ("SQLITE_CANTOPEN", "SQLITE_READONLY", "SQLITE_PERM", "SQLITE_AUTH", "SQLITE_IOERR")
+_SHUT = ("SQLITE_CANTOPEN", "SQLITE_READONLY", "SQLITE_PERM", "SQLITE_AUTH")
 
 
 def translate(error: Error, path: Path) -> StoreError:
@@ -80,4 +80,7 @@ def translate(error: Error, path: Path) -> StoreError:
         return CorruptDatabaseError(str(path), f"the database is damaged ({said})")
     if name.startswith(_SHUT):
         return UnusableDatabaseError(str(path), f"the database cannot be read or written ({said})")
+    if name.startswith("SQLITE_IOERR"):
+        remedy = "See that its disk is there, has room and can be written to; the system's log may say more."
+        return UnusableDatabaseError(str(path), f"the disk failed ({said})", remedy)
     return StoreError(str(path), f"a rule of the database was broken ({said})", "This is a fault of kai: report it.")

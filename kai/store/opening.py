@@ -3,6 +3,7 @@
 F151 rules here: while SQLite has the file open, nothing else opens it; its size and mode are asked by path.
 """
 
+import errno
 import fcntl
 import os
 from contextlib import ExitStack, closing
@@ -11,7 +12,13 @@ from pathlib import Path
 
 from kai.store import search
 from kai.store.binding import Connection, Error, Row, connect
-from kai.store.errors import CorruptDatabaseError, DaemonRunningError, UnusableDatabaseError, translate
+from kai.store.errors import (
+    CorruptDatabaseError,
+    DaemonRunningError,
+    DiskFullError,
+    UnusableDatabaseError,
+    translate,
+)
 from kai.store.migrate import APPLICATION_ID, migrate, shipped, sync_folder, version
 
 _WAL_PAGES = 1000  # a checkpoint when the log is this long: 4 MB
@@ -37,6 +44,8 @@ def open_connections(
     except Error as error:
         raise translate(error, path) from error
     except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise DiskFullError(str(path)) from error
         raise UnusableDatabaseError(str(path), f"it cannot be opened ({error.strerror or error})") from error
     return writer, reading
 
@@ -51,14 +60,16 @@ def take_lock(path: Path) -> int:
         raise UnusableDatabaseError(str(path), "its folder is missing", "Make the folder, or mount the disk it is on.")
     lock_path = path.with_name(path.name + ".lock")
     descriptor = os.open(lock_path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        said = os.pread(descriptor, 32, 0).strip()
-        os.close(descriptor)
-        raise DaemonRunningError(str(path), pid=int(said) if said.isdigit() else 0) from None
-    os.ftruncate(descriptor, 0)
-    os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+    with ExitStack() as closing_:
+        closing_.callback(os.close, descriptor)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            said = os.pread(descriptor, 32, 0).strip()
+            raise DaemonRunningError(str(path), pid=int(said) if said.isdigit() else 0) from None
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+        closing_.pop_all()
     return descriptor
 
 
