@@ -20,7 +20,6 @@ MARKER = "[User's current message - respond to this:]"
 MAX_LINE_BYTES = 16 * 1024 * 1024
 PIECE_CHARS = 48
 PAUSE_S = 0.2  # between the pieces of `slow`
-QUESTION = "May I pretend to do something?"
 
 INTRODUCTION = "I am the offline agent of kai: a small program without a language model.\n\n"
 UNABLE = "Your message reached me, but without a language model I cannot answer it.\n"
@@ -35,25 +34,27 @@ HELP = """What I can do:
 - ask: ask for a permission and tell what was answered
 - help: this list"""
 
-# How the sections that kai writes begin. Anything else, in brackets or not, is their content.
+# How kai's sections begin, and their names. Between the lines `<<ID …` and `ID>>` stands quoted text.
 HEADINGS = {
-    "[Workspace: ": "workspace",
-    "[Correction": "corrections",
-    "[Background from memory": "background",
-    "[Your core identity": "identity",
-    "[Memory subsystem": "memory",
-    "[Your personal preferences": "preferences",
-    "[Your persistent memory": "persistent",
-    "## Workspace Instructions": "instructions",
-    "[Recent canonical conversation": "history",
-    "[No earlier messages": "history",
-    "[Recent conversation": "history",
-    "[Scheduling API": "scheduling",
-    "[External services": "services",
+    "[Workspace: ": "reminder",
+    "[Corrections": "corrections",
+    "[Background from memory": "memory",
+    "[Memory search": "memory",
+    "[Your core identity": "session.identity",
+    "[Memory subsystem": "session.memory",
+    "[Your personal preferences": "session.preferences",
+    "[Your persistent memory": "session.memory_file",
+    "## Workspace Instructions": "session.workspace",
+    "[Recent ": "session.history",
+    "[No earlier messages": "session.history",
+    "[Scheduling API": "session.tools",
+    "[External services": "session.tools",
+    "[Skills again": "session.skills",
     "[Agent: ": "agent",
     "[Now: ": "now",
     "[About this message": "about",
 }
+Answer = Generator["Step", str, None]
 
 
 @dataclass
@@ -63,9 +64,6 @@ class Step:
     text: str = ""
     pause_s: float = 0.0
     question: str = ""
-
-
-Answer = Generator[Step, str, None]
 
 
 @dataclass
@@ -89,19 +87,19 @@ class Turn:
 
 
 def read_prompt(text: str) -> tuple[dict[str, str], str]:
-    """The sections before the marker, by name, and the person's own words behind it.
-
-    The first line that equals the marker is the live one: kai lets none pass before it, and a person's own words may
-    hold another.
-    """
+    """The sections before the marker, by name, and the words behind it: a later marker is part of the words."""
     lines = text.split("\n")
     if MARKER not in lines:
         return {}, text
     at = lines.index(MARKER)
     sections: dict[str, str] = {}
-    name = "other"
-    for number, line in enumerate(lines[:at]):
-        if number == 0 or not lines[number - 1]:
+    name, fence = "other", ""
+    for line in lines[:at]:
+        if fence:
+            fence = "" if line == fence else fence
+        elif opening := re.match(r"<<(\S+)", line):
+            fence = opening[1] + ">>"
+        else:
             name = next((known for start, known in HEADINGS.items() if line.startswith(start)), name)
         sections[name] = sections[name] + "\n" + line if name in sections else line
     return {name: part.rstrip("\n") for name, part in sections.items()}, "\n".join(lines[at + 1 :])
@@ -120,7 +118,7 @@ def reply(session: Session, prompt: str) -> Answer:
             yield from slowly(number)
         case "ask", "":
             told = {"yes": "You allowed it. I did nothing all the same.", "no": "You refused it."}
-            yield Step(told.get((yield Step(question=QUESTION)), "The question was closed without an answer."))
+            yield Step(told.get((yield Step(question="May I pretend?")), "The question was closed without an answer."))
         case "echo", _:
             yield Step(rest or "(nothing)")
         case "count", text:
@@ -132,16 +130,17 @@ def reply(session: Session, prompt: str) -> Answer:
 def looked_up(session: Session, received: dict[str, str], command: str, argument: str) -> str:
     """What a command quotes from what was received; empty when it is no command."""
     if command == "show":
-        names = [name for name in session.sections if argument and name.startswith(argument.casefold())]
+        wanted = argument.casefold()
+        names = [name for name in session.sections if wanted in (name, name.removeprefix("session."))]
         missing = f"I received no section {argument!r}. There are: {', '.join(session.sections) or 'none'}."
         return session.sections[names[0]] if names else missing
     asks = command == "what" and re.match(r"did i (say|write|tell)", argument, re.IGNORECASE)
     if asks or (command == "history" and not argument):
         said = "".join(f"\n- {words}" for words in session.said[:-1])
         earlier = f"\nIn this session you said:{said}" if said else ""
-        return quoted(session, "history", "earlier conversation") + earlier
+        return quoted(session, "session.history", "earlier conversation") + earlier
     if command == "preferences" and not argument:
-        return quoted(session, "preferences", "preferences")
+        return quoted(session, "session.preferences", "preferences")
     if command == "sections" and not argument:
         lines = [f"- {name}: {len(part.encode(errors='replace'))} bytes" for name, part in received.items()]
         before = [name for name in session.sections if name not in received]
@@ -211,18 +210,15 @@ class Agent:
         elif "id" in message:
             try:
                 self.call(method, request, session, parameters)
-            except LookupError as error:
-                send(id=request, error={"code": -32601, "message": str(error)})
-            except ValueError as error:
-                send(id=request, error={"code": -32602, "message": str(error)})
+            except (LookupError, ValueError) as error:
+                code = -32601 if isinstance(error, LookupError) else -32602
+                send(id=request, error={"code": code, "message": str(error)})
 
     def call(self, method: Any, request: Any, session: Any, parameters: dict[str, Any]) -> None:
         """Answer a request, now or (a prompt) later. `LookupError`: unknown method; `ValueError`: bad parameters."""
         if method == "initialize":
-            takes = {"image": False, "audio": False, "embeddedContext": False}
             info = {"name": "kai-offline", "title": "kai offline agent", "version": VERSION}
-            capabilities = {"loadSession": False, "promptCapabilities": takes}
-            result = {"protocolVersion": 1, "agentCapabilities": capabilities, "agentInfo": info, "authMethods": []}
+            result = {"protocolVersion": 1, "agentCapabilities": {}, "agentInfo": info, "authMethods": []}
             send(id=request, result=result)
         elif method == "session/new":
             if not str(parameters.get("cwd")).startswith("/"):
