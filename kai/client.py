@@ -34,7 +34,7 @@ class Client:
 
     `as_person`: the name for whom an operator speaks. Every method raises `ApiError` for a refusal and
     `UnreachableError` when no answer came; what was asked for may then have happened, and repeating a message with the
-    same `external_id` is always safe.
+    same `external_id` is always safe. What a view holds, docs/api.md says.
     """
 
     def __init__(self, socket: Path, *, as_person: str = "", answer_s: float = 60.0) -> None:
@@ -85,7 +85,6 @@ class Client:
         raise UnreachableError(str(self._socket), "the daemon ended the stream")
 
     async def receipt(self, delivery: str, receipt: Receipt) -> None:
-        """Say what became of a delivery."""
         await self._ask("POST", f"/v1/deliveries/{_part(delivery)}/receipt", asdict(receipt))
 
     async def attach(self, data: bytes, name: str, media_type: str) -> View:
@@ -96,15 +95,12 @@ class Client:
         return stored
 
     async def attachment(self, ref: str) -> bytes:
-        """The bytes of a stored file."""
         return (await self._send("GET", f"/v1/attachments/{_part(ref)}")).content
 
     async def turns(self, *, channel: str = "", limit: int = 50) -> list[View]:
-        """Turns, the newest first."""
         return await self._views("GET", "/v1/turns", channel=channel, limit=str(limit))
 
     async def turn(self, turn: str) -> View:
-        """One turn with all that is known of it."""
         return await self._view("GET", f"/v1/turns/{_part(turn)}")
 
     async def events(self, turn: str) -> AsyncGenerator[View, None]:
@@ -117,11 +113,9 @@ class Client:
         return await self._view("POST", f"/v1/turns/{_part(turn)}/stop", {})
 
     async def retry(self, turn: str) -> View:
-        """Queue a new turn for the same message."""
         return await self._view("POST", f"/v1/turns/{_part(turn)}/retry", {})
 
     async def answer(self, ask: str, choice: str, text: str = "") -> View:
-        """Answer a question."""
         return await self._view("POST", f"/v1/questions/{_part(ask)}/answer", {"choice": choice, "text": text})
 
     async def answer_turn(self, turn: str, choice: str, text: str = "") -> View:
@@ -129,27 +123,22 @@ class Client:
         return await self._view("POST", f"/v1/turns/{_part(turn)}/answer", {"choice": choice, "text": text})
 
     async def context(self, turn: str, *, why: bool = False) -> View:
-        """The exact text that was put before a turn's words."""
         return await self._view("GET", f"/v1/turns/{_part(turn)}/context", why="1" if why else "0")
 
     async def verify(self, turn: str) -> View:
-        """Whether the snapshot gives the bytes that were written."""
         return await self._view("GET", f"/v1/turns/{_part(turn)}/context/verify")
 
     async def preview(self, text: str, channel: str = "") -> View:
         """What would be put before `text` now."""
-        return await self._view("POST", "/v1/context/preview", {"text": text, "channel": channel})
+        return await self._view("POST", "/v1/context/preview", {"text": text, "channel": channel or None})
 
     async def diff(self, a: str, b: str) -> View:
-        """What differs between the contexts of two turns."""
         return await self._view("GET", "/v1/context/diff", a=a, b=b)
 
     async def channels(self) -> list[View]:
-        """The channels that the caller is in."""
         return await self._views("GET", "/v1/channels")
 
     async def channel(self, channel: str) -> View:
-        """One channel."""
         return await self._view("GET", f"/v1/channels/{_part(channel)}")
 
     async def history(self, channel: str, *, before: int | None = None, limit: int = 50) -> list[View]:
@@ -159,57 +148,46 @@ class Client:
 
     async def search(self, query: str, *, channel: str = "", limit: int = 20) -> list[View]:
         """Messages that hold the words."""
-        body = {"query": query, "channel": channel, "limit": limit}
+        body = {"query": query, "channel": channel or None, "limit": limit}
         return await self._views("POST", "/v1/history/search", body)
 
     async def people(self) -> list[View]:
-        """The people whom the caller may see."""
         return await self._views("GET", "/v1/people")
 
     async def person(self, principal: str) -> View:
-        """One person."""
         return await self._view("GET", f"/v1/people/{_part(principal)}")
 
     async def add_person(self, name: str, os_user: str = "") -> View:
-        """Add a person."""
         return await self._view("POST", "/v1/people", {"name": name, "os_user": os_user})
 
     async def change_person(self, principal: str, changes: Mapping[str, str]) -> View:
-        """Change settings of a person."""
         return await self._view("PATCH", f"/v1/people/{_part(principal)}", dict(changes))
 
     async def remove_person(self, principal: str) -> View:
-        """Remove a person."""
         return await self._view("DELETE", f"/v1/people/{_part(principal)}")
 
     async def link(self, principal: str, bridge: str, account: str) -> View:
-        """Link an account in a chat app to a person."""
         body = {"bridge": bridge, "account": account}
         return await self._view("POST", f"/v1/people/{_part(principal)}/accounts", body)
 
     async def use(self, choice: Preference, *, channel: str = "", wait: bool = False) -> View:
         """Choose what is used from now on."""
         body = {name: value for name in _names(Preference) if (value := getattr(choice, name))}
-        return await self._view("POST", "/v1/use", {**body, "channel": channel, "wait": wait})
+        return await self._view("POST", "/v1/use", {**body, "channel": channel or None, "wait": wait})
 
     async def backends(self) -> list[View]:
-        """The agent CLIs that kai knows."""
         return await self._views("GET", "/v1/backends")
 
     async def check_backend(self, backend: str) -> View:
-        """A live handshake with one."""
         return await self._view("POST", f"/v1/backends/{_part(backend)}/check", {})
 
     async def status(self) -> View:
-        """What runs, waits and is owed."""
         return await self._view("GET", "/v1/status")
 
     async def doctor(self) -> list[View]:
-        """Named findings."""
         return await self._views("GET", "/v1/doctor")
 
     async def reload(self) -> View:
-        """Read the configuration again."""
         return await self._view("POST", "/v1/reload", {})
 
     async def _view(self, method: str, path: str, body: Mapping[str, Any] | None = None, **asked: str) -> View:

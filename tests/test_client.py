@@ -21,7 +21,7 @@ from kai.model.people import Preference
 from kai.model.turns import Delivery, Progress, Receipt, ReceiptOutcome
 from kai.turns.door import Door
 from tests.api.conftest import House, house, served  # noqa: F401 - fixtures
-from tests.api.test_messages import delivery
+from tests.api.fake_door import delivery
 
 pytestmark = pytest.mark.anyio
 INBOUND = InboundMessage("terminal", "1", "", "", "a", "hello")
@@ -194,7 +194,7 @@ async def test_a_refusal_carries_what_the_problem_document_says(served: House, c
     served.door.fails["use"] = BusyError("c-1", "t-1")
     with pytest.raises(ApiError) as caught:
         await client.use(Preference())
-    assert (caught.value.status, caught.value.title) == (409, "A turn is running")
+    assert (caught.value.status, caught.value.title) == (409, "Busy")
     assert caught.value.sentence == BusyError("c-1", "t-1").sentence
     assert caught.value.hint == BusyError("c-1", "t-1").hint
     with pytest.raises(ApiError) as caught:

@@ -1,4 +1,4 @@
-"""What a handler may give back, and how it goes out over ASGI."""
+"""How answers go out over ASGI: JSON, problems, files, streams."""
 
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
@@ -11,9 +11,9 @@ import anyio.lowlevel
 from pydantic_core import PydanticSerializationError, to_json, to_jsonable_python
 from starlette.types import Receive, Send
 
-from kai.api.problems import FaultError, SlowRequestError, TooLargeError, WrongMethodError, document
+from kai.api.problems import document
 from kai.log import log
-from kai.model.errors import KaiError
+from kai.model.errors import ApiError, KaiError
 from kai.model.ids import fresh
 from kai.model.messages import AttachmentInfo
 
@@ -42,20 +42,6 @@ class Stream:
     shape: Callable[[Any], Event]
 
 
-@dataclass(frozen=True, slots=True)
-class FileAnswer:
-    """A stored file as it was sent in."""
-
-    info: AttachmentInfo
-
-
-@dataclass(frozen=True, slots=True)
-class TextAnswer:
-    """Plain text."""
-
-    text: str
-
-
 def as_json(value: Any) -> bytes:
     """Compact JSON of model values: field names, enums by value, times in ISO 8601 with their offset."""
     try:
@@ -72,25 +58,19 @@ async def respond(send: Send, status: int, body: bytes, media_type: str, headers
     await send({"type": "http.response.body", "body": body})
 
 
-async def refuse(send: Send, error: KaiError) -> None:
+async def refuse(send: Send, error: KaiError, headers: Headers = ()) -> None:
     """The problem document of an error."""
-    headers: Headers = ()
-    match error:
-        case TooLargeError() | SlowRequestError():
-            headers = ((b"connection", b"close"),)  # the rest of the body is not worth reading
-        case WrongMethodError(allowed=allowed):
-            headers = ((b"allow", ", ".join(allowed).encode()),)
-        case _:
-            pass
     problem = document(error)
+    if problem.status in (408, 413):
+        headers = ((b"connection", b"close"),)  # the rest of the body is not worth reading
     await respond(send, problem.status, as_json(problem), PROBLEM, headers)
 
 
-def fault(error: Exception, **where: Any) -> FaultError:
+def fault(error: Exception, **where: Any) -> ApiError:
     """Log an error that nobody foresaw under a fresh id, and give what may be said of it outside."""
-    found = FaultError(fresh("e"))
-    log.error("api.fault", fault=found.fault, exc_info=error, **where)
-    return found
+    found = fresh("e")
+    log.error("api.fault", fault=found, exc_info=error, **where)
+    return ApiError(500, "Fault", f"kai made a mistake of its own; the daemon's log has the details under {found}.")
 
 
 def encoded_problem(error: KaiError) -> bytes:
@@ -117,7 +97,7 @@ async def send_file(send: Send, info: AttachmentInfo) -> None:
 
 
 async def send_stream(
-    receive: Receive, send: Send, stream: Stream, *, heartbeat_s: float, open_streams: set[anyio.CancelScope]
+    receive: Receive, send: Send, stream: Stream, heartbeat_s: float, open_streams: set[anyio.CancelScope]
 ) -> None:
     """Send events until their source ends, the reader goes, or the server cancels the scope in `open_streams`.
 

@@ -6,15 +6,7 @@ Who speaks is never among the fields: it follows from the peer's uid, and a fiel
 import re
 from typing import Annotated, Any, TypeVar
 
-from pydantic import (
-    AwareDatetime,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    StringConstraints,
-    ValidationError,
-)
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError
 
 from kai.model.errors import BadInputError
 from kai.model.turns import ReceiptOutcome
@@ -24,7 +16,6 @@ IDENTITY = frozenset(
     {"principal", "principal_id", "person", "bridge", "as", "kai_as", "uid", "user", "os_user", "operator", "caller"}
 )
 _SURROGATES = re.compile("[\ud800-\udfff]")
-_Shape = TypeVar("_Shape", bound=BaseModel)
 
 
 def harmless(value: Any) -> Any:
@@ -32,37 +23,39 @@ def harmless(value: Any) -> Any:
 
     Refusing it would lose a person's message for a fault of their app.
     """
-    if not isinstance(value, str):
-        return value
-    return _SURROGATES.sub("\ufffd", value).replace("\0", "\u2400")
+    return _SURROGATES.sub("\ufffd", value).replace("\0", "\u2400") if isinstance(value, str) else value
 
 
 Words = Annotated[str, BeforeValidator(harmless)]
 # Keys are refused where words are mended: two different keys must never become one.
-_KEY = r"^[^\x00-\x1f\x7f]*$"
-Key = Annotated[str, StringConstraints(min_length=1, max_length=512, pattern=_KEY)]
-KeyOrNone = Annotated[str, StringConstraints(max_length=512, pattern=_KEY)]
+Key = Annotated[str, StringConstraints(min_length=1, max_length=512, pattern=r"^[^\x00-\x1f\x7f]*$")]
+KeyOrNone = Annotated[str, StringConstraints(max_length=512, pattern=r"^[^\x00-\x1f\x7f]*$")]
 Limit = Annotated[int, Field(ge=1, le=500)]
+Number = Annotated[int, Field(ge=0, lt=2**63)]
 
 
-class Body(BaseModel):
-    """Strict: no coercion, no unknown field."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, hide_input_in_errors=True)
-
-
-class Query(BaseModel):
-    """The part behind the question mark: text that is read as the field's type."""
+class Fields(BaseModel):
+    """What a route takes; an unknown field is refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
 
-class NoBody(Body):
-    """Nothing at all, or an empty object."""
+class Query(Fields):
+    """The part behind the question mark: text that is read as the field's type."""
+
+
+class Body(Fields):
+    """JSON, without any coercion."""
+
+    model_config = ConfigDict(strict=True)
 
 
 class NoQuery(Query):
     """No parameters."""
+
+
+class NoBody(Body):
+    """Nothing at all, or an empty object."""
 
 
 class MessageBody(Body):
@@ -73,7 +66,7 @@ class MessageBody(Body):
     thread: KeyOrNone = ""
     sender: KeyOrNone = ""
     text: Words = ""
-    attachments: list[Key] = Field(default=[], max_length=64)
+    attachments: Annotated[tuple[Key, ...], Field(strict=False, max_length=64)] = ()
     reply_to: KeyOrNone = ""
     edit_of: KeyOrNone = ""
     deleted: bool = False
@@ -84,7 +77,7 @@ class ReceiptBody(Body):
     """What became of a delivery. `external_ids` are the chat app's ids of the parts that went out."""
 
     outcome: Annotated[ReceiptOutcome, Field(strict=False)]
-    external_ids: list[Key] = Field(default=[], max_length=1000)
+    external_ids: Annotated[tuple[Key, ...], Field(strict=False, max_length=1000)] = ()
     problem: Words = ""
 
 
@@ -99,14 +92,14 @@ class PreviewBody(Body):
     """A message that is not sent."""
 
     text: Words
-    channel: KeyOrNone = ""
+    channel: Key | None = None
 
 
 class SearchBody(Body):
-    """Words to look for in the messages of a channel; without one, the caller's own private channel."""
+    """Words to look for in the messages of a channel; without one, the caller's own."""
 
     query: Words
-    channel: KeyOrNone = ""
+    channel: Key | None = None
     limit: Limit = 20
 
 
@@ -128,7 +121,7 @@ class PersonChange(Body):
     legacy_chat_id: KeyOrNone | None = None
 
 
-class LinkBody(Body):
+class AccountBody(Body):
     """An account in a chat app that belongs to a person, as verified by the operator."""
 
     bridge: Key
@@ -138,7 +131,7 @@ class LinkBody(Body):
 class UseBody(Body):
     """What shall be used from now on; an empty field says nothing, "-" takes a choice back."""
 
-    channel: KeyOrNone = ""
+    channel: Key | None = None
     backend: KeyOrNone = ""
     model: KeyOrNone = ""
     effort: KeyOrNone = ""
@@ -156,38 +149,33 @@ class AttachmentQuery(Query):
 class DeliveriesQuery(Query):
     """`after`: the number of the last delivery that was received. `idempotent`: repeating a send does no harm."""
 
-    after: Annotated[int, Field(ge=0, lt=2**63)] | None = None
+    after: Number | None = None
     idempotent: bool = False
 
 
 class TurnsQuery(Query):
-    """The newest turns, of one channel or of all that the caller may see."""
-
-    channel: KeyOrNone = ""
+    channel: Key | None = None
     limit: Limit = 50
 
 
 class MessagesQuery(Query):
-    """The newest messages before the one with this number, oldest first."""
-
-    before: Annotated[int, Field(ge=1, lt=2**63)] | None = None
+    before: Number | None = None
     limit: Limit = 50
 
 
 class ContextQuery(Query):
-    """`why` adds what became of every considered item."""
-
     why: bool = False
 
 
 class DiffQuery(Query):
-    """Two turns."""
-
     a: Key
     b: Key
 
 
-def checked(shape: type[_Shape], data: Any, where: str = "body") -> _Shape:
+_Shape = TypeVar("_Shape", bound=Fields)
+
+
+def checked(shape: type[_Shape], data: Any) -> _Shape:
     """`data` as `shape`. Raises `BadInputError` that names the first wrong field, its rule and the nearest name."""
     try:
         return shape.model_validate(data)
@@ -195,21 +183,18 @@ def checked(shape: type[_Shape], data: Any, where: str = "body") -> _Shape:
         found = error.errors(include_url=False, include_context=False, include_input=False)
         # A mistyped name shows as one field too many and one missing: the first says more.
         first = next((one for one in found if one["type"] == "extra_forbidden"), found[0])
-        raise _bad(shape, first["loc"], first["type"], first["msg"], where) from None
+        raise _bad(shape, first["loc"], first["type"], first["msg"]) from None
 
 
-def _bad(shape: type[BaseModel], loc: tuple[int | str, ...], kind: str, message: str, where: str) -> BadInputError:
-    path = str(harmless(".".join(str(part) for part in loc)))[:100] or where
-    last = str(loc[-1]) if loc else ""
+def _bad(shape: type[Fields], loc: tuple[int | str, ...], kind: str, message: str) -> BadInputError:
+    path = str(harmless(".".join(str(part) for part in loc)))[:100] or "body"
+    last = str(loc[-1])[:100] if loc else ""
     match kind:
         case "extra_forbidden" if last.replace("-", "_").lower() in IDENTITY:
             remedy = "Leave it out; an operator names another person in the header 'kai-as'."
-            return BadInputError(
-                path, "who speaks follows from the socket's peer and is never taken from a body", remedy
-            )
+            return BadInputError(path, "who speaks follows from the socket's peer, never from what it sends", remedy)
         case "extra_forbidden":
-            hint = did_you_mean(last[:100], shape.model_fields)
-            return BadInputError(path, "there is no such field", f"{hint[:1].upper()}{hint[1:]}")
+            return BadInputError(path, "there is no such field", did_you_mean(last, shape.model_fields).capitalize())
         case "missing":
             return BadInputError(path, "is missing")
         case "string_pattern_mismatch":

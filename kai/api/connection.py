@@ -14,9 +14,9 @@ from uvicorn.server import ServerState
 from kai.api.answers import encoded_problem
 from kai.api.callers import Peer
 from kai.api.limits import ApiLimits
-from kai.api.problems import CrowdedError, MalformedError, SlowRequestError
+from kai.api.problems import malformed, too_slow
 from kai.log import log
-from kai.model.errors import KaiError
+from kai.model.errors import ApiError
 
 _CREDENTIALS = struct.Struct("3i")
 
@@ -60,7 +60,7 @@ class PeerConnection(HttpToolsProtocol):
         peer = _peer(transport.get_extra_info("socket"))
         if not self._gate.enter(peer.uid):
             log.warning("api.crowded", uid=peer.uid)
-            self._say(CrowdedError())
+            self._say(ApiError(503, "Crowded", "There are too many connections; one more was not taken."))
             return
         self._peer = peer
         super().connection_made(transport)
@@ -81,7 +81,7 @@ class PeerConnection(HttpToolsProtocol):
         self._loose_bytes += len(data)
         super().data_received(data)
         if self._loose_bytes > self._limits.head_bytes:
-            self._say(MalformedError(f"its headers are longer than {self._limits.head_bytes:,} bytes"))
+            self._say(malformed(f"its headers are longer than {self._limits.head_bytes:,} bytes"))
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
@@ -104,7 +104,7 @@ class PeerConnection(HttpToolsProtocol):
         super().on_message_complete()
 
     def send_400_response(self, msg: str) -> None:
-        self._say(MalformedError("it is no HTTP/1.1"))
+        self._say(malformed("it is no HTTP/1.1"))
 
     def pause_writing(self) -> None:
         super().pause_writing()
@@ -116,8 +116,8 @@ class PeerConnection(HttpToolsProtocol):
         super().resume_writing()
 
     def _await_head(self) -> None:
-        too_slow = SlowRequestError(self._limits.head_s)
-        self._head_timer = self.loop.call_later(self._limits.head_s, self._say, too_slow)
+        limit_s = self._limits.head_s
+        self._head_timer = self.loop.call_later(limit_s, self._say, too_slow(limit_s))
 
     def _cut(self) -> None:
         log.warning("api.stuck", uid=None if self._peer is None else self._peer.uid)
@@ -128,7 +128,7 @@ class PeerConnection(HttpToolsProtocol):
             self._head_timer.cancel()
             self._head_timer = None
 
-    def _say(self, error: KaiError) -> None:
+    def _say(self, error: ApiError) -> None:
         if not self.transport.is_closing():
             if self.cycle is None or self.cycle.response_complete:  # else it would stand inside another answer
                 self.transport.write(encoded_problem(error))

@@ -2,36 +2,22 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar, get_args, get_type_hints
+from typing import Any, get_type_hints
 
 import anyio
 from starlette.types import Message, Receive, Scope, Send
 
-from kai.api.answers import (
-    JSON,
-    TEXT,
-    FileAnswer,
-    Stream,
-    TextAnswer,
-    as_json,
-    fault,
-    refuse,
-    respond,
-    send_file,
-    send_stream,
-)
+from kai.api.answers import JSON, TEXT, Stream, as_json, fault, refuse, respond, send_file, send_stream
 from kai.api.attachments import AttachmentFolder
-from kai.api.bodies import Body, Query, checked
+from kai.api.bodies import Body, Fields, NoQuery, checked
 from kai.api.callers import Callers
 from kai.api.limits import ApiLimits
-from kai.api.problems import WrongMethodError
 from kai.api.requests import header, json_body, query
-from kai.model.errors import KaiError
+from kai.model.errors import ApiError, KaiError
+from kai.model.messages import AttachmentInfo
 from kai.turns.door import Caller, Door
 
 NOBODY = Caller(None, "", operator=False, os_user="")
-BodyT = TypeVar("BodyT", bound=Body | None)
-QueryT = TypeVar("QueryT", bound=Query)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +38,12 @@ class Parts:
 
 
 @dataclass(frozen=True, slots=True)
-class Call(Generic[BodyT, QueryT]):
-    """One request, checked. `id` is the part of the path in braces."""
+class Call:
+    """One request, checked. `id` is the part of the path in braces, `fields` those of query and body by name."""
 
     caller: Caller
-    body: BodyT
-    query: QueryT
     id: str
+    fields: dict[str, Any]
     parts: Parts
     scope: Scope
     receive: Receive
@@ -68,24 +53,38 @@ class Call(Generic[BodyT, QueryT]):
         return self.parts.door
 
 
+Handler = Callable[[Call], Awaitable[Any]]
+
+
 @dataclass(frozen=True, slots=True)
 class Route:
-    """A line of the table. The handler's types and docstring say the rest: body, query, answer, summary.
+    """A line of the table: routes, checks and the OpenAPI document all come from it.
 
-    A handler whose body is `None` reads the raw bytes itself. `is_open`: for whoever may connect; its caller is nobody.
+    `fields` says what may be sent: a `Body` as JSON, a `Query` behind the question mark (a body is then raw bytes, for
+    the handler to read). `is_open`: for whoever may connect; its caller is nobody. `changes_callers`: afterwards
+    everybody is looked up anew.
     """
 
     method: str
     path: str
-    handler: Callable[[Call[Any, Any]], Awaitable[Any]]
+    handler: Handler
+    summary: str
+    fields: type[Fields] = NoQuery
     status: int = 200
     is_open: bool = False
+    changes_callers: bool = False
 
-    def shapes(self) -> tuple[type[Body] | None, type[Query], Any]:
-        """The types of its body (None: raw bytes), its query and its answer."""
-        call, answer = get_type_hints(self.handler).values()
-        body, asked = get_args(call)
-        return None if body is type(None) else body, asked, answer
+
+def asks(method: Callable[..., Any]) -> Handler:
+    """A handler that hands caller, id and all fields to a method of the door."""
+
+    async def handler(call: Call) -> Any:
+        ids = (call.id,) if call.id else ()
+        return await getattr(call.door, method.__name__)(call.caller, *ids, **call.fields)
+
+    handler.__name__ = method.__name__
+    handler.__annotations__["return"] = get_type_hints(method)["return"]
+    return handler
 
 
 class Endpoint:
@@ -94,11 +93,9 @@ class Endpoint:
     def __init__(self, route: Route, parts: Parts) -> None:
         self._route = route
         self._parts = parts
-        body, self._query, _ = route.shapes()
-        self._body = None if route.method in ("GET", "DELETE") else body
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        has_started = False
+        route, has_started = self._route, False
 
         async def noting(message: Message) -> None:
             nonlocal has_started
@@ -106,40 +103,44 @@ class Endpoint:
             await send(message)
 
         try:
-            answer = await self._route.handler(await self._call(scope, receive))
+            answer = await route.handler(await self._call(scope, receive))
             await self._send(receive, noting, answer)
         except KaiError as error:
             problem = error
         except Exception as error:  # noqa: BLE001 - the boundary of a request: logged, and said without a traceback
-            problem = fault(error, route=f"{self._route.method} {self._route.path}")
+            problem = fault(error, route=f"{route.method} {route.path}")
         else:
             return
+        finally:
+            if route.changes_callers:
+                self._parts.callers.forget()
         if not has_started:
             await refuse(send, problem)
         # Else the answer stays incomplete, and the connection is closed: nobody takes a part for the whole.
 
-    async def _call(self, scope: Scope, receive: Receive) -> Call[Any, Any]:
-        parts = self._parts
+    async def _call(self, scope: Scope, receive: Receive) -> Call:
+        route, parts = self._route, self._parts
         caller = NOBODY
-        if not self._route.is_open:
+        if not route.is_open:
             caller = await parts.callers.resolve(scope["kai.peer"], header(scope, b"kai-as"))
-        body: Body | None = None
-        if self._body is not None:
-            body = checked(self._body, await json_body(scope, receive, parts.max_body_bytes(), parts.limits.body_s))
-        asked = checked(self._query, query(scope))
-        return Call(caller, body, asked, scope["path_params"].get("id", ""), parts, scope, receive)
+        if issubclass(route.fields, Body):
+            checked(NoQuery, query(scope))
+            cap_bytes, limit_s = parts.max_body_bytes(), parts.limits.body_s
+            data = await json_body(scope, receive, cap_bytes=cap_bytes, limit_s=limit_s)
+        else:
+            data = query(scope)
+        fields = dict(checked(route.fields, data))
+        return Call(caller, scope["path_params"].get("id", ""), fields, parts, scope, receive)
 
     async def _send(self, receive: Receive, send: Send, answer: Any) -> None:
         status, parts = self._route.status, self._parts
         match answer:
             case Stream():
-                await send_stream(
-                    receive, send, answer, heartbeat_s=parts.limits.heartbeat_s, open_streams=parts.streams
-                )
-            case FileAnswer():
-                await send_file(send, answer.info)
-            case TextAnswer():
-                await respond(send, status, answer.text.encode(), TEXT)
+                await send_stream(receive, send, answer, parts.limits.heartbeat_s, parts.streams)
+            case AttachmentInfo():
+                await send_file(send, answer)
+            case str():
+                await respond(send, status, answer.encode(), TEXT)
             case _:
                 await respond(send, status, b"" if status == 204 else as_json(answer), JSON)
 
@@ -153,6 +154,8 @@ class Methods:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         endpoint = self.endpoints.get(scope["method"])
         if endpoint is None:
-            await refuse(send, WrongMethodError(scope["method"], scope["path"], tuple(sorted(self.endpoints))))
+            allowed = ", ".join(sorted(self.endpoints))
+            error = ApiError(405, "Wrong method", f"This path does not take {scope['method']}.", "", f"Use {allowed}.")
+            await refuse(send, error, ((b"allow", allowed.encode()),))
         else:
             await endpoint(scope, receive, send)

@@ -1,15 +1,16 @@
 """The OpenAPI 3.1 document, made from the same table as the routes."""
 
 import re
-from typing import Any
+from typing import Any, get_type_hints
 
 from pydantic import TypeAdapter
 
 import kai
-from kai.api.answers import JSON, PROBLEM, SSE, TEXT, FileAnswer, Stream, TextAnswer
+from kai.api.answers import JSON, PROBLEM, SSE, TEXT, Stream
 from kai.api.bodies import Body, NoBody, Query
 from kai.api.endpoint import Route
 from kai.api.problems import ProblemDocument
+from kai.model.messages import AttachmentInfo
 from kai.model.turns import Delivery, Progress
 
 _REF = "#/components/schemas/{model}"
@@ -38,61 +39,48 @@ def document(routes: tuple[Route, ...]) -> dict[str, Any]:
 
 
 def _operation(route: Route, components: dict[str, Any]) -> dict[str, Any]:
-    body, query, answer = route.shapes()
-    summary, _, description = (route.handler.__doc__ or "").partition("\n\n")
+    answer = _content(get_type_hints(route.handler)["return"], components)
     problem = {PROBLEM: {"schema": _schema(ProblemDocument, components)}}
     found: dict[str, Any] = {
         "operationId": route.handler.__name__,
-        "summary": " ".join(summary.split()),
-        "description": " ".join(description.split()),
-        "parameters": [*_path_parameters(route.path), *_query_parameters(query)],
+        "summary": route.summary,
+        "parameters": [_parameter("path", name, {"type": "string"}) for name in re.findall(r"\{(\w+)\}", route.path)],
         "responses": {
-            str(route.status): {"description": "Done.", "content": _content(answer, components)},
+            str(route.status): {"description": "Done.", "content": answer},
             "default": {"description": "A problem.", "content": problem},
         },
     }
-    if body is not NoBody:
-        content = {"*/*": {}} if body is None else {JSON: {"schema": _schema(body, components)}}
-        found["requestBody"] = {"required": True, "content": content}
-    return found
+    if issubclass(route.fields, Query):
+        schema = route.fields.model_json_schema()
+        for name, field in schema.get("properties", {}).items():
+            is_required = name in schema.get("required", ())
+            found["parameters"].append(_parameter("query", name, field, is_required=is_required))
+        body: dict[str, Any] = {"*/*": {}} if route.method == "POST" else {}
+    else:
+        body = {} if route.fields is NoBody else {JSON: {"schema": _schema(route.fields, components)}}
+    return found | ({"requestBody": {"required": True, "content": body}} if body else {})
+
+
+def _parameter(where: str, name: str, schema: dict[str, Any], *, is_required: bool = True) -> dict[str, Any]:
+    return {"name": name, "in": where, "required": is_required, "schema": schema}
 
 
 def _content(answer: Any, components: dict[str, Any]) -> dict[str, Any]:
     if answer is type(None):
         return {}
-    if answer is FileAnswer:
+    if answer is AttachmentInfo:
         return {"*/*": {}}
-    if answer is Stream:
-        return {SSE: {"schema": {"type": "string"}}}
-    if answer is TextAnswer:
-        return {TEXT: {"schema": {"type": "string"}}}
+    if answer in (Stream, str):
+        return {SSE if answer is Stream else TEXT: {"schema": {"type": "string"}}}
     return {JSON: {"schema": _schema(answer, components)}}
 
 
 def _schema(kind: Any, components: dict[str, Any]) -> dict[str, Any]:
     """The schema of a type; one that has a name of its own goes to the components."""
-    schema = TypeAdapter(kind).json_schema(mode="validation" if _is_body(kind) else "serialization", ref_template=_REF)
+    is_body = isinstance(kind, type) and issubclass(kind, Body)
+    schema = TypeAdapter(kind).json_schema(mode="validation" if is_body else "serialization", ref_template=_REF)
     components.update(schema.pop("$defs", {}))
     if "title" not in schema:
         return schema
     components[schema["title"]] = schema
     return {"$ref": _REF.format(model=schema["title"])}
-
-
-def _is_body(kind: Any) -> bool:
-    return isinstance(kind, type) and issubclass(kind, Body)
-
-
-def _path_parameters(path: str) -> list[dict[str, Any]]:
-    return [
-        {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
-        for name in re.findall(r"\{(\w+)\}", path)
-    ]
-
-
-def _query_parameters(query: type[Query]) -> list[dict[str, Any]]:
-    schema = TypeAdapter(query).json_schema()
-    return [
-        {"name": name, "in": "query", "required": name in schema.get("required", ()), "schema": field}
-        for name, field in schema.get("properties", {}).items()
-    ]

@@ -9,7 +9,8 @@ import anyio
 from starlette.types import Receive, Scope
 
 from kai.api.answers import JSON
-from kai.api.problems import MalformedError, MediaTypeError, SlowRequestError, TooLargeError
+from kai.api.problems import malformed, too_slow
+from kai.model.errors import ApiError
 
 
 def header(scope: Scope, name: bytes) -> str:
@@ -25,10 +26,13 @@ def media_type(scope: Scope) -> str:
     return header(scope, b"content-type").partition(";")[0].strip().lower()
 
 
-async def pieces(scope: Scope, receive: Receive, too_large: TooLargeError, limit_s: float) -> AsyncIterator[bytes]:
-    """The body as it comes. Raises `too_large` before its first byte when it declares such a size, else when it is."""
+async def pieces(
+    scope: Scope, receive: Receive, *, cap_bytes: int, setting: str, limit_s: float
+) -> AsyncIterator[bytes]:
+    """The body as it comes. One that declares more than `cap_bytes` is refused unread, else when it is more."""
+    too_large = ApiError(413, "Too large", f"The body is larger than the {cap_bytes:,} bytes of {setting}.")
     declared = header(scope, b"content-length")
-    if declared.isdecimal() and (len(declared) > 18 or int(declared) > too_large.limit_bytes):
+    if declared.isdecimal() and (len(declared) > 18 or int(declared) > cap_bytes):
         raise too_large
     deadline = anyio.current_time() + limit_s
     size, has_more = 0, True
@@ -37,29 +41,27 @@ async def pieces(scope: Scope, receive: Receive, too_large: TooLargeError, limit
         with anyio.CancelScope(deadline=deadline) as wait:
             message = await receive()
         if wait.cancelled_caught:
-            raise SlowRequestError(limit_s)
+            raise too_slow(limit_s)
         if message["type"] == "http.disconnect":
-            raise MalformedError("the peer left in the middle of its body")
+            raise malformed("the peer left in the middle of its body")
         size += len(message["body"])
-        if size > too_large.limit_bytes:
+        if size > cap_bytes:
             raise too_large
         yield message["body"]
         has_more = message["more_body"]
 
 
-async def json_body(scope: Scope, receive: Receive, cap_bytes: int, limit_s: float) -> Any:
+async def json_body(scope: Scope, receive: Receive, *, cap_bytes: int, limit_s: float) -> Any:
     """The body's JSON value; an empty body is an empty object."""
-    too_large = TooLargeError("body", cap_bytes, "api.max_body_bytes")
-    body = b"".join([piece async for piece in pieces(scope, receive, too_large, limit_s)])
-    if not body:
-        return {}
-    if (kind := media_type(scope)) != JSON:
-        raise MediaTypeError(kind, JSON)
-    return parse(body)
+    parts = pieces(scope, receive, cap_bytes=cap_bytes, setting="api.max_body_bytes", limit_s=limit_s)
+    body = b"".join([piece async for piece in parts])
+    if body and (kind := media_type(scope)) != JSON:
+        raise ApiError(415, "Wrong type", f"The body's content-type is {kind!r}, not {JSON!r}.")
+    return parse(body) if body else {}
 
 
 def parse(body: bytes) -> Any:
-    """A JSON value with no name twice in one object, and no bottomless nesting. Raises `MalformedError`.
+    """A JSON value with no name twice in one object, and no bottomless nesting. Raises `ApiError` (400).
 
     What the standard library takes beyond JSON (NaN, endless integers) is refused with the field that it stands in.
     """
@@ -67,28 +69,28 @@ def parse(body: bytes) -> Any:
         # Half a surrogate pair may come in raw, too; what becomes of it is for the field to say.
         return json.loads(body.decode("utf-8", "surrogatepass"), object_pairs_hook=_object)
     except UnicodeDecodeError as error:
-        raise MalformedError(f"byte {error.start} is not UTF-8") from None
+        raise malformed(f"byte {error.start} is not UTF-8") from None
     except json.JSONDecodeError as error:
-        raise MalformedError(f"no JSON at line {error.lineno}, column {error.colno}: {error.msg}") from None
+        raise malformed(f"no JSON at line {error.lineno}, column {error.colno}: {error.msg}") from None
     except ValueError:
-        raise MalformedError("a number has thousands of digits") from None
+        raise malformed("a number has thousands of digits") from None
     except RecursionError:
-        raise MalformedError("it is nested too deeply") from None
+        raise malformed("it is nested too deeply") from None
 
 
 def _object(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in pairs:
         if name in found:
-            raise MalformedError("it stands there twice", name.encode("utf-8", "replace").decode()[:100])
+            raise malformed("it stands there twice", name.encode("utf-8", "replace").decode()[:100])
         found[name] = value
     return found
 
 
 def query(scope: Scope) -> dict[str, Any]:
-    """The query's fields. Raises `MalformedError` for one that stands there twice."""
+    """The query's fields. Raises `ApiError` (400) for one that stands there twice."""
     text = scope["query_string"].decode("utf-8", "replace")
     try:
         return _object(parse_qsl(text, keep_blank_values=True, max_num_fields=32)) if text else {}
     except ValueError:
-        raise MalformedError("its query has more than 32 fields") from None
+        raise malformed("its query has more than 32 fields") from None

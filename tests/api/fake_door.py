@@ -2,19 +2,43 @@
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 import anyio
 
 from kai.model.errors import UnknownThingError
-from kai.model.ids import AskId, AttachmentRef, ChannelId, DeliveryId, MessageId, PrincipalId, TurnId
+from kai.model.events import Choice, ChoiceKind
+from kai.model.ids import AddressId, AskId, AttachmentRef, ChannelId, DeliveryId, MessageId, PrincipalId, TurnId
 from kai.model.messages import Accepted, AttachmentInfo, InboundMessage
 from kai.model.people import Person, Preference
-from kai.model.turns import Delivery, Progress, Receipt
+from kai.model.states import DeliveryState, TurnState
+from kai.model.turns import Delivery, DeliveryKind, Progress, Receipt
 from kai.turns.door import Caller
 
 ANNA = Person(PrincipalId("p-anna"), "Anna", "anna")
+NOW = datetime(2026, 11, 30, 17, 41, tzinfo=UTC)
 BEN = Person(PrincipalId("p-ben"), "Ben Ö", "ben")
+
+
+def delivery(number: int, text: str = "hi") -> Delivery:
+    return Delivery(
+        DeliveryId(f"d-{number}"),
+        number,
+        AddressId("a-1"),
+        "terminal",
+        "1",
+        "",
+        ChannelId("c-1"),
+        DeliveryKind.QUESTION,
+        text,
+        DeliveryState.CLAIMED,
+        NOW,
+        turn=TurnId("t-1"),
+        ask=AskId("k-1"),
+        turn_state=TurnState.DONE,
+        choices=(Choice("y", "Yes", ChoiceKind.ALLOW_ONCE),),
+    )
 
 
 class FakeDirectory:

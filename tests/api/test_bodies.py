@@ -54,7 +54,7 @@ def test_an_unknown_field_is_named_with_the_nearest_known_one_even_where_others_
 
 @pytest.mark.parametrize("name", [*sorted(IDENTITY), "kai-as", "Principal"])
 def test_a_field_that_claims_who_speaks_is_refused_by_name(name: str) -> None:
-    with pytest.raises(BadInputError, match="never taken from a body") as caught:
+    with pytest.raises(BadInputError, match="never from what it sends") as caught:
         checked(MessageBody, MESSAGE | {name: "p-ben"})
     assert caught.value.field == name
 

@@ -13,7 +13,7 @@ from anyio.abc import SocketStream
 from kai.api.connection import Gate
 from kai.api.limits import ApiLimits
 from tests.api.conftest import House, until
-from tests.api.test_messages import delivery
+from tests.api.fake_door import delivery
 
 pytestmark = pytest.mark.anyio
 GET = b"GET /v1/status HTTP/1.1\r\nhost: k\r\n\r\n"
@@ -76,7 +76,7 @@ async def test_a_body_that_drips_is_given_up(house: House) -> None:
         await stream.send(POST + b"content-length: 100\r\n\r\n{")
         got = await rest(stream)
         assert b" 408 " in got
-        assert b"urn:kai:problem:slow-request" in got
+        assert b"urn:kai:problem:too-slow" in got
     assert house.door.calls == []
 
 

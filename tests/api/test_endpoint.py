@@ -1,21 +1,25 @@
 """The boundary of a request: whatever happens inside, what comes out is an answer or a closed connection."""
 
+from typing import Any
+
 import anyio
 import httpx
 import pytest
 from structlog.testing import capture_logs
 
-from kai.api.faces import AGENT_ROUTES, PEOPLE_ROUTES
+from kai.api.endpoint import asks
+from kai.api.routes import ROUTES
 from kai.model.messages import AttachmentInfo
+from kai.turns.door import Door
 from tests.api.conftest import House
 
 pytestmark = pytest.mark.anyio
 
 
-def test_every_route_tells_its_shapes_and_what_it_does() -> None:
-    for route in (*PEOPLE_ROUTES, *AGENT_ROUTES):
-        assert len(route.shapes()) == 3
-        assert route.handler.__doc__, route.path
+async def test_a_handler_that_asks_the_door_is_named_and_typed_like_its_method() -> None:
+    handler = asks(Door.search)
+    assert handler.__name__ == "search"
+    assert handler.__annotations__["return"] == list[dict[str, Any]]
 
 
 async def test_an_unforeseen_error_is_a_problem_without_a_traceback_and_the_daemon_goes_on(
@@ -36,7 +40,7 @@ async def test_nothing_runs_after_a_refused_caller(house: House) -> None:
     house.trusted_uids = ()
     house.directory.people.clear()
     async with house.serving(), house.http() as http:
-        for route in PEOPLE_ROUTES:
+        for route in ROUTES:
             if not route.is_open:
                 path = route.path.replace("{id}", "x-1")
                 answer = await http.request(route.method, path, content=b"not json")
@@ -62,7 +66,7 @@ async def test_a_path_with_another_method_names_the_right_ones(http: httpx.Async
     answer = await http.put("/v1/people/p-1")
     assert answer.status_code == 405
     assert answer.headers["allow"] == "DELETE, GET, PATCH"
-    assert "DELETE or GET or PATCH" in answer.json()["hint"]
+    assert "Use DELETE, GET, PATCH." in answer.json()["hint"]
     assert (await http.head("/v1/deliveries")).status_code == 405
 
 

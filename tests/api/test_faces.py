@@ -5,7 +5,8 @@ import os
 import httpx
 import pytest
 
-from kai.api.faces import AGENT_ROUTES, PEOPLE_ROUTES
+from kai.api.faces import AGENT_ROUTES
+from kai.api.routes import ROUTES
 from tests.api.conftest import House
 
 pytestmark = pytest.mark.anyio
@@ -31,7 +32,7 @@ async def test_the_peer_is_told_from_the_process_that_connected(house: House) ->
 async def test_a_process_of_a_run_is_refused_on_every_path_of_the_peoples_face(house: House) -> None:
     house.run_of = in_run
     async with house.serving(), house.http() as http:
-        for path in [*(route.path.replace("{id}", "x") for route in PEOPLE_ROUTES), "/nowhere"]:
+        for path in [*(route.path.replace("{id}", "x") for route in ROUTES), "/nowhere"]:
             answer = await http.get(path)
             assert answer.status_code == 403, path
             assert "r-1" in answer.json()["detail"]
@@ -53,10 +54,10 @@ async def test_whoever_is_no_run_is_refused_on_the_agents_face_an_operator_too(s
 async def test_nothing_of_the_peoples_face_is_on_the_agents_face(house: House) -> None:
     house.run_of = in_run
     async with house.serving(), house.http(house.agents) as http:
-        for route in PEOPLE_ROUTES:
+        for route in ROUTES:
             answer = await http.request(route.method, route.path.replace("{id}", "x"))
             assert answer.status_code == 404, route
-    assert not {route.path for route in PEOPLE_ROUTES} & {route.path for route in AGENT_ROUTES}
+    assert not {route.path for route in ROUTES} & {route.path for route in AGENT_ROUTES}
 
 
 async def test_when_the_run_cannot_be_told_nobody_is_let_in(house: House) -> None:

@@ -14,20 +14,21 @@ from starlette.routing import Router
 from kai.api.attachments import AttachmentFolder
 from kai.api.callers import Callers
 from kai.api.endpoint import Methods, Parts
-from kai.api.faces import PEOPLE_ROUTES, _router
+from kai.api.faces import router_of
 from kai.api.openapi import document
+from kai.api.routes import ROUTES
 from tests.api.fake_door import FakeDirectory, FakeDoor
 
 METHODS = {"get", "put", "post", "delete", "options", "head", "patch", "trace"}
 # What OpenAPI 3.1 asks of each object, and all that it allows there (of what we use).
-OPERATION = {"operationId", "summary", "description", "parameters", "requestBody", "responses"}
+OPERATION = {"operationId", "summary", "parameters", "requestBody", "responses"}
 PARAMETER = {"name", "in", "required", "schema"}
 
 
 @pytest.fixture(scope="module")
 def written() -> dict[str, Any]:
     """The document as a client reads it."""
-    found: dict[str, Any] = json.loads(json.dumps(document(PEOPLE_ROUTES)))
+    found: dict[str, Any] = json.loads(json.dumps(document(ROUTES)))
     return found
 
 
@@ -53,7 +54,7 @@ def schemas(written: dict[str, Any]) -> Iterator[Any]:
 def test_the_document_has_the_very_routes_that_are_served(written: dict[str, Any], tmp_path: Path) -> None:
     callers = Callers(FakeDirectory(), lambda: ())
     parts = Parts(FakeDoor(), callers, AttachmentFolder(tmp_path), lambda _: None, lambda: 1, lambda: 1)
-    router: Router = _router(parts, PEOPLE_ROUTES)
+    router: Router = router_of(parts, ROUTES)
     served = {
         (route.path, method.lower())
         for route in router.routes
@@ -61,7 +62,7 @@ def test_the_document_has_the_very_routes_that_are_served(written: dict[str, Any
         for method in route.app.endpoints
     }
     assert {(path, method) for path, method, _ in operations(written)} == served
-    assert len(served) == len(PEOPLE_ROUTES)
+    assert len(served) == len(ROUTES)
 
 
 def test_the_document_has_the_form_that_openapi_asks_for(written: dict[str, Any]) -> None:

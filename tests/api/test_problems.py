@@ -1,11 +1,11 @@
 """Every error has one status, and says what happened, where, and what to do."""
 
-import inspect
+import re
+from pathlib import Path
 
 import pytest
 
-from kai.api import problems
-from kai.api.problems import STATUSES, document
+from kai.api.problems import STATUSES, document, malformed, too_slow
 from kai.model import errors
 from kai.model.errors import KaiError
 from kai.settings.problems import ConfigError, Problem
@@ -14,21 +14,20 @@ from kai.settings.problems import ConfigError, Problem
 @pytest.mark.parametrize(
     ("error", "status", "kind"),
     [
-        (problems.MalformedError("no JSON"), 400, "malformed"),
-        (errors.DeniedError("no"), 403, "denied"),
-        (errors.UnknownThingError("turn", "t-1"), 404, "unknown-thing"),
-        (problems.WrongMethodError("PUT", "/v1", ("GET",)), 405, "wrong-method"),
-        (problems.NoRouteError("GET", "/x"), 404, "no-route"),
-        (errors.WrongMoveError("turn", "t-1", "done", "running"), 409, "wrong-move"),
+        (malformed("no JSON"), 400, "malformed"),
+        (too_slow(5), 408, "too-slow"),
+        (errors.ApiError(413, "Too large", "It is."), 413, "too-large"),
+        (errors.DeniedError("no"), 403, "not-allowed"),
+        (errors.UnknownThingError("turn", "t-1"), 404, "not-found"),
+        (errors.WrongMoveError("turn", "t-1", "done", "running"), 409, "wrong-state"),
         (errors.BusyError("c-1", "t-1"), 409, "busy"),
-        (problems.TooLargeError("body", 5, "a.b"), 413, "too-large"),
         (errors.BadInputError("text", "is empty"), 422, "bad-input"),
-        (ConfigError((Problem("kai.yaml", 3, 1, "x", "is wrong"),)), 422, "config"),
+        (errors.ContextBudgetError(2, 1, ()), 422, "does-not-fit"),
+        (ConfigError((Problem("kai.yaml", 3, 1, "x", "is wrong"),)), 422, "bad-configuration"),
         (errors.QueueFullError("c-1", 20), 429, "queue-full"),
-        (errors.StoreError("kai.db", "the disk is full", "Make room."), 503, "store"),
-        (problems.CrowdedError(), 503, "crowded"),
-        (problems.FaultError("e-1"), 500, "fault"),
-        (errors.UnreachableError("s", "p"), 500, "unreachable"),
+        (errors.LaunchError("claude", "it is not there"), 502, "agent-not-started"),
+        (errors.StoreError("kai.db", "the disk is full", "Make room."), 503, "database-unusable"),
+        (errors.UnreachableError("s", "p"), 500, "failed"),
     ],
 )
 def test_an_error_becomes_the_status_and_the_type_of_its_kind(error: KaiError, status: int, kind: str) -> None:
@@ -40,6 +39,7 @@ def test_an_error_becomes_the_status_and_the_type_of_its_kind(error: KaiError, s
 
 def test_a_problem_names_the_field_that_was_wrong() -> None:
     assert document(errors.BadInputError("attachments.0", "is missing")).field == "attachments.0"
+    assert document(malformed("it stands there twice", "chat")).field == "chat"
     assert document(errors.DeniedError("no")).field == ""
 
 
@@ -48,7 +48,10 @@ def test_no_class_in_the_table_is_hidden_by_one_of_its_bases() -> None:
         assert not any(issubclass(kind, earlier) for earlier, _, _ in STATUSES[:place]), kind
 
 
-def test_every_error_of_the_door_itself_is_told_from_a_fault() -> None:
-    own = {kind for _, kind in inspect.getmembers(problems, inspect.isclass) if kind.__module__ == problems.__name__}
-    listed = {kind for kind, _, _ in STATUSES}
-    assert own - listed == {problems.FaultError, problems.ProblemDocument}
+def test_the_documentation_lists_every_kind_of_problem_with_its_status() -> None:
+    package = Path(__file__).parents[2]
+    sources = "".join(path.read_text() for path in (package / "kai" / "api").glob("*.py"))
+    raised = re.findall(r'ApiError\((\d+), "([^"]+)"', sources) + [(str(code), title) for _, code, title in STATUSES]
+    rows = re.findall(r"^\| (\d{3}) \| (.*?) \|", (package / "docs" / "api.md").read_text(), re.MULTILINE)
+    said = {(status, kind) for status, kinds in rows for kind in re.findall(r"`([a-z-]+)`", kinds)}
+    assert said == {(status, title.lower().replace(" ", "-")) for status, title in raised}

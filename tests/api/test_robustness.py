@@ -10,9 +10,9 @@ from anyio import to_thread
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kai.api.bodies import IDENTITY
-from kai.api.faces import PEOPLE_ROUTES
+from kai.api.bodies import IDENTITY, Body
 from kai.api.limits import ApiLimits
+from kai.api.routes import ROUTES
 from tests.api.conftest import House
 
 pytestmark = pytest.mark.anyio
@@ -22,10 +22,8 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
     max_leaves=8,
 )
-SENDING = [route for route in PEOPLE_ROUTES if route.method in ("POST", "PATCH") and route.shapes()[0] is not None]
-FIELDS = st.sampled_from(
-    sorted(IDENTITY | {name for route in SENDING if (body := route.shapes()[0]) for name in body.model_fields})
-)
+SENDING = [route for route in ROUTES if issubclass(route.fields, Body)]
+FIELDS = st.sampled_from(sorted(IDENTITY | {name for route in SENDING for name in route.fields.model_fields}))
 
 
 def exchange(path: Path, data: bytes) -> bytes:

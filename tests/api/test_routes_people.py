@@ -30,7 +30,7 @@ async def test_people_are_managed_as_said(served: House, http: httpx.AsyncClient
 
 
 @pytest.mark.parametrize(
-    ("change", "field"), [({}, "body"), ({"zone": None}, "zone"), ({"zones": "x"}, "zones"), ({"zone": 1}, "zone")]
+    ("change", "field"), [({}, "body"), ({"zone": None}, "body"), ({"zones": "x"}, "zones"), ({"zone": 1}, "zone")]
 )
 async def test_a_change_of_nothing_or_of_what_is_not_there_is_refused(
     served: House, http: httpx.AsyncClient, change: dict[str, object], field: str

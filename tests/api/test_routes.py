@@ -1,6 +1,5 @@
 """What is said, over real sockets: messages, deliveries, attachments, channels."""
 
-from datetime import UTC, datetime
 from typing import Any
 
 import anyio
@@ -9,36 +8,14 @@ import pytest
 
 from kai.client import events_in
 from kai.model.errors import QueueFullError, WrongMoveError
-from kai.model.events import Choice, ChoiceKind
-from kai.model.ids import AddressId, AskId, AttachmentRef, ChannelId, DeliveryId, TurnId
+from kai.model.ids import AttachmentRef, TurnId
 from kai.model.messages import InboundMessage
-from kai.model.states import DeliveryState, TurnState
-from kai.model.turns import Delivery, DeliveryKind, Progress, Receipt, ReceiptOutcome
+from kai.model.turns import Progress, Receipt, ReceiptOutcome
 from tests.api.conftest import MAX_BODY, MAX_FILE, House
+from tests.api.fake_door import NOW, delivery
 
 pytestmark = pytest.mark.anyio
 MESSAGE = {"chat": "1", "external_id": "a", "text": "hello"}
-NOW = datetime(2026, 11, 30, 17, 41, tzinfo=UTC)
-
-
-def delivery(number: int, text: str = "hi") -> Delivery:
-    return Delivery(
-        DeliveryId(f"d-{number}"),
-        number,
-        AddressId("a-1"),
-        "terminal",
-        "1",
-        "",
-        ChannelId("c-1"),
-        DeliveryKind.QUESTION,
-        text,
-        DeliveryState.CLAIMED,
-        NOW,
-        turn=TurnId("t-1"),
-        ask=AskId("k-1"),
-        turn_state=TurnState.DONE,
-        choices=(Choice("y", "Yes", ChoiceKind.ALLOW_ONCE),),
-    )
 
 
 async def test_a_message_is_taken_once_and_a_repeat_gives_the_same_ids(http: httpx.AsyncClient) -> None:

@@ -1,0 +1,166 @@
+"""The table of the people's face: every route, what it asks of the door, and what may be sent to it."""
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+from anyio import to_thread
+
+from kai.api.answers import Event, Stream
+from kai.api.bodies import (
+    AccountBody,
+    AnswerBody,
+    AttachmentQuery,
+    ContextQuery,
+    DeliveriesQuery,
+    DiffQuery,
+    MessageBody,
+    MessagesQuery,
+    NoBody,
+    PersonBody,
+    PersonChange,
+    PreviewBody,
+    ReceiptBody,
+    SearchBody,
+    TurnsQuery,
+    UseBody,
+    checked,
+)
+from kai.api.endpoint import Call, Route, asks
+from kai.api.openapi import document
+from kai.api.requests import header, media_type, pieces
+from kai.model.errors import BadInputError, UnknownThingError
+from kai.model.ids import AskId, AttachmentRef, ChannelId, DeliveryId, PrincipalId, TurnId
+from kai.model.messages import Accepted, AttachmentInfo, InboundMessage
+from kai.model.people import Preference
+from kai.model.turns import Delivery, Progress, Receipt
+from kai.turns.door import Door
+
+
+async def receive(call: Call) -> Accepted:
+    return await call.door.receive(call.caller, InboundMessage(bridge=call.caller.bridge, **call.fields))
+
+
+async def deliveries(call: Call) -> Stream:
+    if last := header(call.scope, b"last-event-id"):
+        call.fields["after"] = checked(DeliveriesQuery, {"after": last}).after
+    return Stream(call.door.deliveries(call.caller, **call.fields), _owed)
+
+
+def _owed(item: Delivery | Progress) -> Event:
+    return Event("delivery", item, item.number) if isinstance(item, Delivery) else Event("progress", item)
+
+
+async def receipt(call: Call) -> None:
+    await call.door.receipt(call.caller, DeliveryId(call.id), Receipt(**call.fields))
+
+
+async def attach(call: Call) -> dict[str, Any]:
+    parts = call.parts
+    cap_bytes, limit_s = parts.max_attachment_bytes(), parts.limits.body_s
+    body = pieces(call.scope, call.receive, cap_bytes=cap_bytes, setting="attachments.max_bytes", limit_s=limit_s)
+    info = await parts.attachments.keep(body, call.fields["name"], media_type(call.scope))
+    await call.door.attach(call.caller, info)
+    # Where it lies is nobody's business.
+    return {name: getattr(info, name) for name in ("ref", "name", "media_type", "size_bytes", "sha256")}
+
+
+async def attachment(call: Call) -> AttachmentInfo:
+    info = await call.door.attachment(call.caller, AttachmentRef(call.id))
+    if not await to_thread.run_sync(os.path.exists, info.path):
+        raise UnknownThingError("stored file of attachment", info.ref)
+    return info
+
+
+async def events(call: Call) -> Stream:
+    turn = TurnId(call.id)
+    await call.door.turn(call.caller, turn)  # an unknown one is a status here; in the stream it would be an event
+    return Stream(call.door.events(call.caller, turn), lambda row: Event(str(row["type"]), row))
+
+
+async def answer_turn(call: Call) -> dict[str, Any]:
+    found = await call.door.turn(call.caller, TurnId(call.id))
+    asked = [question["ask"] for question in found["questions"] if question["state"] == "open"]
+    if not asked:
+        raise UnknownThingError("open question in turn", call.id)
+    if len(asked) > 1:
+        remedy = f"Answer one of them by its id: {', '.join(asked)}."
+        raise BadInputError("id", f"{len(asked)} questions are open in this turn", remedy)
+    return await call.door.answer(call.caller, AskId(asked[0]), **call.fields)
+
+
+async def change_person(call: Call) -> dict[str, Any]:
+    fields = {name: value for name, value in call.fields.items() if value is not None}
+    if not fields:
+        raise BadInputError("body", "names nothing to change")
+    return await call.door.change_person(call.caller, PrincipalId(call.id), fields)
+
+
+async def use(call: Call) -> dict[str, Any]:
+    fields = dict(call.fields)
+    channel: ChannelId | None = fields.pop("channel")
+    wait: bool = fields.pop("wait")
+    return await call.door.use(call.caller, channel, Preference(**fields), wait=wait)
+
+
+async def healthz(_: Call) -> str:
+    return "ok\n"
+
+
+async def metrics(call: Call) -> str:
+    figures = _figures("kai", await call.door.status(call.caller))
+    return "".join(f"# TYPE {name} gauge\n{name} {value}\n" for name, value in figures)
+
+
+def _figures(name: str, value: Any) -> Iterator[tuple[str, float]]:
+    match value:
+        case int() | float():
+            yield name, value + 0  # True is 1
+        case dict():
+            for key, inner in value.items():
+                if isinstance(key, str) and key.isidentifier():
+                    yield from _figures(f"{name}_{key}", inner)
+
+
+async def openapi(_: Call) -> dict[str, Any]:
+    return await to_thread.run_sync(document, ROUTES)
+
+
+# The order is that of the look-up: what is asked most stands first.
+ROUTES = (
+    Route("POST", "/v1/messages", receive, "Hand in a message; 202 once it and its turn are stored.", MessageBody, 202),
+    Route("GET", "/v1/deliveries", deliveries, "What is owed to this bridge, and progress.", DeliveriesQuery),
+    Route("POST", "/v1/deliveries/{id}/receipt", receipt, "Say what became of a delivery.", ReceiptBody, 204),
+    Route("POST", "/v1/attachments", attach, "Store a file: its bytes are the body.", AttachmentQuery, 201),
+    Route("GET", "/v1/attachments/{id}", attachment, "The bytes of a stored file."),
+    Route("GET", "/v1/turns", asks(Door.turns), "Turns, the newest first.", TurnsQuery),
+    Route("GET", "/v1/turns/{id}", asks(Door.turn), "A turn with all that is known of it."),
+    Route("GET", "/v1/turns/{id}/events", events, "What happens in a turn, from its beginning; `end` is the last."),
+    Route("POST", "/v1/turns/{id}/stop", asks(Door.stop), "End a turn and keep its session.", NoBody),
+    Route("POST", "/v1/turns/{id}/retry", asks(Door.retry), "Queue a new turn for the same message.", NoBody, 202),
+    Route("POST", "/v1/turns/{id}/answer", answer_turn, "Answer the one question that a turn has open.", AnswerBody),
+    Route("POST", "/v1/questions/{id}/answer", asks(Door.answer), "Answer a question.", AnswerBody),
+    Route("GET", "/v1/turns/{id}/context", asks(Door.context), "What was put before a turn's words.", ContextQuery),
+    Route("GET", "/v1/turns/{id}/context/verify", asks(Door.verify), "Whether the snapshot gives the bytes written."),
+    Route("POST", "/v1/context/preview", asks(Door.preview), "What would be put before a message.", PreviewBody),
+    Route("GET", "/v1/context/diff", asks(Door.diff), "What differs between the contexts of two turns.", DiffQuery),
+    Route("GET", "/v1/channels", asks(Door.channels), "The channels that the caller is in."),
+    Route("GET", "/v1/channels/{id}", asks(Door.channel), "One channel."),
+    Route("GET", "/v1/channels/{id}/messages", asks(Door.history), "Its messages, oldest first.", MessagesQuery),
+    Route("POST", "/v1/history/search", asks(Door.search), "Messages that hold the words, best first.", SearchBody),
+    Route("GET", "/v1/people", asks(Door.people), "The people whom the caller may see."),
+    Route("POST", "/v1/people", asks(Door.add_person), "Add a person.", PersonBody, 201, changes_callers=True),
+    Route("GET", "/v1/people/{id}", asks(Door.person), "One person."),
+    Route("PATCH", "/v1/people/{id}", change_person, "Change settings.", PersonChange, changes_callers=True),
+    Route("DELETE", "/v1/people/{id}", asks(Door.remove_person), "Remove a person.", changes_callers=True),
+    Route("POST", "/v1/people/{id}/accounts", asks(Door.link), "Link an account to a person.", AccountBody, 201),
+    Route("POST", "/v1/use", use, "Choose backend, model, effort, workspace or agent.", UseBody),
+    Route("GET", "/v1/backends", asks(Door.backends), "The agent CLIs that kai knows."),
+    Route("POST", "/v1/backends/{id}/check", asks(Door.check_backend), "A live handshake with one.", NoBody),
+    Route("GET", "/v1/status", asks(Door.status), "What runs, waits and is owed."),
+    Route("GET", "/v1/doctor", asks(Door.doctor), "Findings, each with what to do."),
+    Route("POST", "/v1/reload", asks(Door.reload), "Read the configuration again.", NoBody, changes_callers=True),
+    Route("GET", "/v1/openapi.json", openapi, "This document."),
+    Route("GET", "/healthz", healthz, "The daemon takes requests.", is_open=True),
+    Route("GET", "/metrics", metrics, "The figures of the status, in Prometheus' text format."),
+)
