@@ -90,7 +90,9 @@ class Acp:
         self._quiet = True  # until the first prompt: what comes is the replay of a loaded session
         self._worked = False
         self._turn: _Turn | None = None
-        self._stale: set[str] = set()  # messages of a turn that was stopped
+        self._former: set[str] = set()  # messages of the turn before
+        self._former_stopped = False
+        self._repeats_ids = False  # this agent gives messages of different turns the same id
         self._aside = ""
         self._usage = Usage()
         self._cost: float | None = None
@@ -325,8 +327,10 @@ class Acp:
                 return [Skipped(f"update {kind[:60]!r}")]
 
     def _chunk(self, turn: _Turn, message: str, said: str) -> list[Output]:
-        if message and message in self._stale:
-            return self._put_aside(said)
+        if message in self._former and not self._repeats_ids:
+            if self._former_stopped:
+                return self._put_aside(said)
+            self._repeats_ids = True
         if not said:
             return []
         if (turn.said or turn.held) and (turn.broken if not message else message != turn.message):
@@ -406,7 +410,7 @@ class Acp:
         held = self._release() if keep_held else []
         self._turn = None
         self._pending.pop(turn.id, None)
-        self._stale = turn.messages - {""} if turn.stopping else set()
+        self._former, self._former_stopped = turn.messages - {""}, turn.stopping
         return [*held, *(before or []), *self._calls.cancel(), end, *self._flush_aside()]
 
     def _whole_usage(self, turn: _Turn, meta: Json) -> Usage:

@@ -106,6 +106,7 @@ class StreamJson:
         self._interrupts: set[str] = set()
         self._lifecycle = False  # the CLI tells which message it works on
         self._turn: _Turn | None = None
+        self._works = False  # the CLI is in a turn, whoever asked for it
         self._aside: list[str] = []  # what it says in a turn that nobody asked for
         self._reset = False  # the CLI began a new conversation in this turn
         self._preserved: set[str] = set()  # lines that a compaction says once more
@@ -202,6 +203,7 @@ class StreamJson:
 
     def _init(self, msg: Json) -> list[Output]:
         """Comes at the beginning of every turn of the CLI, also of those that nobody asked for."""
+        self._works = True
         self._session_id = text(msg.get("session_id")) or self._session_id
         self._lifecycle |= "msg_lifecycle_v1" in items(msg.get("capabilities"))
         if self._turn is not None and self._turn.uuid in items(msg.get("user_message_uuids")):
@@ -274,7 +276,7 @@ class StreamJson:
             said = text(block.get("text"))
             if turn is None:
                 self._aside.append(said)
-                return []
+                return [] if self._works else self._flush_aside()
             turn.blocks.setdefault(message, []).append(said)
             return [] if message in turn.streamed else turn.say(message, said)
         if turn is not None and kind.endswith("tool_use") and (tool_id := text(block.get("id"))):
@@ -337,6 +339,7 @@ class StreamJson:
         errors = "\n".join(text(error) for error in items(msg.get("errors")))
         if not self._ready:
             return [_lost(classify(Evidence(text=errors or text(msg.get("result")))))]
+        self._works = False
         turn = self._turn
         if turn is None or not self._is_ours(turn, msg):
             if not self._aside and not msg.get("is_error"):

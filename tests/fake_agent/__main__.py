@@ -22,6 +22,7 @@ error=login|quota|model|provider|context  the failure as the protocol shows it  
 retry=N   tells of N retries          late=S      after the end, S s later, more text
 unsolicited=S  after the end, S s later, a turn nobody asked for         second    a second result after the first
 newid     the session id changes      compact     the transcript was compacted      usage     tells what it used
+noids     ACP: text without ids of its messages from here on
 remember=X, recall        across resume           pid, cwd, count, env=NAME, argv   says it
 start:slow=S, start:silent, start:die=CODE, start:noise, start:stderr=N, start:error=login   before it is ready
 """

@@ -13,7 +13,7 @@ class Acp:
         self.agent = agent
         self.prompt: Any = None
         self.requests = 100
-        self.titles: dict[str, str] = {}
+        self.ids = True
 
     def start(self) -> None:
         """Nothing before the client speaks."""
@@ -75,7 +75,9 @@ class Acp:
         self.agent.wire.send(self.piece(text))
 
     def piece(self, text: str) -> Any:
-        update = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}}
+        update: dict[str, Any] = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}}
+        if self.ids:
+            update["messageId"] = f"m{self.agent.count}-{self.agent.tools}"
         params = {"sessionId": self.agent.session, "update": update}
         return {"jsonrpc": "2.0", "method": "session/update", "params": params}
 
@@ -124,7 +126,7 @@ class Acp:
         self.say(text)
 
     def unsolicited(self, text: str) -> None:
-        self.say(text)
+        self.update("agent_message_chunk", content={"type": "text", "text": text}, messageId="background")
 
     def unknown(self) -> None:
         self.update("hologram", content=None)

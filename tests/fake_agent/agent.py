@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 import uuid
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn, Protocol
 
@@ -28,13 +29,17 @@ class Wire:
         self._lock = threading.Lock()
         self.deaf = False
 
-    def lines(self) -> Any:
-        for line in sys.stdin.buffer:
-            if self._log:
-                self._log.write(line)
-            yield line
+    def lines(self) -> Iterator[bytes]:
+        """Cut by hand: a reader that reads ahead could not turn deaf."""
+        rest = b""
+        while chunk := os.read(0, 65_536):
             while self.deaf:
                 time.sleep(FOR_EVER_S)
+            *found, rest = (rest + chunk).split(b"\n")
+            for line in found:
+                if self._log:
+                    self._log.write(line + b"\n")
+                yield line
 
     def raw(self, data: bytes) -> None:
         with self._lock:
@@ -50,6 +55,8 @@ class Wire:
 
 class Face(Protocol):
     """A protocol as the agent speaks it."""
+
+    ids: bool
 
     def start(self) -> None: ...
     def take(self, msg: dict[str, Any]) -> None: ...

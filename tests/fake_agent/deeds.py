@@ -192,6 +192,9 @@ class Deeds:
     def later_unsolicited(self) -> None:
         self.agent.face.unsolicited("BACKGROUND work is done")
 
+    def do_noids(self, value: str) -> None:
+        self.agent.face.ids = False
+
     def do_second(self, value: str) -> None:
         self.agent.after.append(("second", 0.0))
 

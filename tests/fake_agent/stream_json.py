@@ -16,6 +16,7 @@ class StreamJson:
         self.agent = agent
         self.uuid = ""
         self.message = 0
+        self.ids = True  # of this protocol's messages, always
 
     def start(self) -> None:
         if self.agent.resume and not self.agent.known:

@@ -298,6 +298,20 @@ def test_a_late_piece_of_a_stopped_message_is_not_in_the_next_turn() -> None:
     assert agent.chunk("new", messageId="m2")[-1] == TextDelta("new")
 
 
+def test_an_agent_that_gives_every_message_the_same_id_is_heard_all_the_same() -> None:
+    agent = Agent()
+    for number in range(2):
+        agent.ask(number=number)
+        assert agent.chunk("x", messageId="m")[-1] == TextDelta("x")
+        agent.end()
+    agent.ask(number=3)
+    agent.chunk("x", messageId="m")
+    agent.driver.interrupt()
+    agent.end("cancelled")
+    agent.ask(number=4)
+    assert agent.chunk("x", messageId="m")[-1] == TextDelta("x")
+
+
 def test_updates_of_another_session_are_not_ours() -> None:
     agent = Agent()
     agent.ask()

@@ -91,7 +91,7 @@ def check_turn(outputs: list[Output]) -> None:
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_mutated_lines_of_real_clis_never_make_a_driver_raise(protocol: ProtocolName, data: st.DataObject) -> None:
     driver, outputs = in_a_turn(protocol)
@@ -106,7 +106,7 @@ def test_mutated_lines_of_real_clis_never_make_a_driver_raise(protocol: Protocol
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_mutated_lines_before_readiness_never_make_a_driver_raise(protocol: ProtocolName, data: st.DataObject) -> None:
     driver = driver_for(setup(protocol, "/"))
@@ -117,6 +117,7 @@ def test_mutated_lines_before_readiness_never_make_a_driver_raise(protocol: Prot
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
+@settings(max_examples=50)
 @given(line=st.binary() | junk.map(lambda value: json.dumps(value).encode()))
 def test_no_bytes_make_a_driver_raise(protocol: ProtocolName, line: bytes) -> None:
     driver, outputs = in_a_turn(protocol)

@@ -158,6 +158,14 @@ def test_a_turn_that_nobody_asked_for_is_unsolicited_and_never_the_next_answer()
     assert claude.result(result="answer")[-1] == Finished()
 
 
+def test_late_words_outside_any_turn_of_the_cli_are_told_at_once() -> None:
+    claude = Claude()
+    claude.ask()
+    claude.init(**ABLE)
+    claude.result(result="mine")
+    assert claude.block("m9", "late") == [Unsolicited("late")]
+
+
 def test_a_result_of_another_message_is_not_ours() -> None:
     claude = Claude()
     claude.ask()

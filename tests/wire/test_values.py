@@ -4,17 +4,19 @@ import json
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kai.wire import values
 
 anything = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters()),
-    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=8,
 )
 
 
+@settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow])
 @given(anything)
 def test_no_value_makes_a_reader_raise(value: object) -> None:
     assert isinstance(values.record(value), dict)
