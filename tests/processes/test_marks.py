@@ -13,7 +13,7 @@ from kai.processes.launcher import TreeAliveError
 from tests.processes.seen import is_alive
 
 
-def start(run: str, command: str = "sleep 1000") -> "subprocess.Popen[bytes]":
+def start(run: str, command: str = "exec sleep 1000") -> "subprocess.Popen[bytes]":
     return subprocess.Popen(["/bin/sh", "-c", command], env={"KAI_RUN": run, "PATH": "/usr/bin:/bin"})
 
 
