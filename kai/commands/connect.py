@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,7 +15,7 @@ from anyio import to_thread
 
 import kai
 from kai.client import Client
-from kai.model.errors import UnreachableError
+from kai.model.errors import KaiError
 from kai.settings.where import Folders, find, prepare
 
 PEOPLE = "people.sock"
@@ -23,6 +24,22 @@ IDLE_EXIT_S = 60
 
 T = TypeVar("T")
 FolderFlags = tuple[str | None, str | None, str | None]  # --config, --state, --runtime
+
+
+@dataclass
+class NotStartedError(KaiError):
+    """A daemon in the background did not come up. `said` is the last it had to say."""
+
+    said: str
+    log: str
+
+    @property
+    def sentence(self) -> str:
+        return f"The daemon could not be started: {self.said}"
+
+    @property
+    def hint(self) -> str:
+        return f"{self.log} tells more; 'kai doctor' checks the installation."
 
 
 def folders_of(flags: FolderFlags) -> Folders:
@@ -63,7 +80,7 @@ async def private(folders: Folders) -> AsyncIterator[Path]:
 
 
 async def start_in_background(folders: Folders) -> None:
-    """Start a daemon that leaves when nobody needs it; returns when one answers. Raises `UnreachableError`."""
+    """Start a daemon that leaves when nobody needs it; returns when one answers. Raises `NotStartedError`."""
     log = folders.state / "kai.log"
     process = await to_thread.run_sync(_spawn, folders, log)
     with anyio.move_on_after(START_S):
@@ -74,12 +91,14 @@ async def start_in_background(folders: Folders) -> None:
     if not await is_running(folders):
         lines = (await anyio.Path(log).read_text(errors="replace")).strip().split("\n")
         said = [line.removeprefix("kai: ") for line in lines if line.startswith("kai: ")] or lines
-        raise UnreachableError(str(folders.socket(PEOPLE)), f"one could not be started; it said: {said[-1][:400]}")
+        raise NotStartedError(said[-1][:400], str(log))
 
 
 def _spawn(folders: Folders, log: Path) -> subprocess.Popen[bytes]:
     prepare(folders)
-    where = ["--config", folders.config, "--state", folders.state, "--runtime", folders.runtime]
+    where = ["--state", folders.state, "--runtime", folders.runtime]
+    if folders.config_from == "flag":  # a folder that was named has to be there, the default one has not
+        where += ["--config", folders.config]
     argv = [sys.executable, "-m", "kai", *map(str, where), "serve", "--idle-exit", str(IDLE_EXIT_S)]
     env = os.environ | {"PYTHONPATH": str(Path(kai.__path__[0]).parent)}  # it starts elsewhere, maybe from a checkout
     out = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)

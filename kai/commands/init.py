@@ -12,10 +12,7 @@ from kai.commands.connect import FolderFlags, ask, folders_of
 from kai.commands.show import as_json_option, json_of
 from kai.processes.environment import search_path
 from kai.resources import folder
-from kai.settings.where import Folders
 from kai.text.safe import safe
-
-_SUFFIX = ".example.yaml"
 
 
 @click.command()
@@ -25,28 +22,27 @@ _SUFFIX = ".example.yaml"
 def command(flags: FolderFlags, name: str, as_json: bool) -> None:
     """First run: find agent CLIs, write a commented config, make the first person. Overwrites nothing."""
     folders = folders_of(flags)
-    files = write_examples(folders)
+    path = folders.config / "kai.yaml"
+    is_new = write_config(path)
     backends = _installed()
     person = ask(flags, "", lambda client: _first_person(client, name))
     if as_json:
-        json_of({"files": files, "backends": backends, "person": person})
+        json_of({"config": str(path), "is_new": is_new, "backends": backends, "person": person})
         return
-    for path, is_new in files.items():
-        click.echo(f"{'wrote' if is_new else 'kept '}  {path}")
+    click.echo(f"{'wrote' if is_new else 'kept '}  {path}")
     for backend in backends:
         click.echo(safe(f"{'found' if not backend['problem'] else 'no   '}  {backend['title']}: {_about(backend)}"))
     click.echo(safe(f"you    {person['name']} (OS user {person['os_user']})"))
     click.echo("\nNext: 'kai chat' to talk, 'kai doctor' to check, 'kai serve' to run the daemon yourself.")
 
 
-def write_examples(folders: Folders) -> dict[str, bool]:
-    """Put every example file into the config folder, unless one stands there; says which were written."""
-    folders.config.mkdir(parents=True, exist_ok=True)
-    written = {}
-    for example in sorted(folder("config").glob(f"*{_SUFFIX}")):
-        path = folders.config / f"{example.name.removesuffix(_SUFFIX)}.yaml"
-        written[str(path)] = _write_new(path, example.read_bytes())
-    return written
+def write_config(path: Path) -> bool:
+    """Write a kai.yaml that says every setting and sets none; False when there is a file already."""
+    lines = (folder("config") / "kai.example.yaml").read_text().split("\n")
+    # A default that stood in the file would stay when a later version has a better one.
+    written = "\n".join(f"#{line}" if line and not line.lstrip().startswith("#") else line for line in lines)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return _write_new(path, written.encode())
 
 
 def _write_new(path: Path, content: bytes) -> bool:

@@ -36,7 +36,7 @@ def rows(found: Sequence[View], columns: Columns, *, as_json: bool, nothing: str
 
 def table(headings: Sequence[str] | Columns, cells: Sequence[Sequence[str]]) -> None:
     """Columns as wide as their widest cell."""
-    everything = [[heading.upper() for heading in headings], *cells]
+    everything = [[heading.upper().replace("_", " ") for heading in headings], *cells]
     widths = [max(width(line[place]) for line in everything) for place in range(len(everything[0]))]
     for line in everything:
         click.echo("  ".join(pad(text, columns) for text, columns in zip(line, widths, strict=True)).rstrip())

@@ -175,6 +175,8 @@ class Conversation:
             await self._sure(lambda: self._client.answer(question.row["ask"], key))
         except ApiError as error:
             await self._view.notice(self.turn, spoken(error))
+        question.closed.set()
+        self.questions = [one for one in self.questions if one is not question]
         return True
 
     async def stop(self) -> None:

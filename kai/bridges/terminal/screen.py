@@ -14,7 +14,7 @@ from rich.live import Live
 from rich.text import Text
 
 from kai.bridges.terminal.markdown import markdown, notice, question, tool_line
-from kai.bridges.terminal.view import Rest, Row, Tool
+from kai.bridges.terminal.view import Rest, Row, Tool, ending
 from kai.model.states import TurnState
 from kai.text.blocks import Blocks
 from kai.text.graphemes import cut
@@ -142,7 +142,7 @@ class ScreenView:
         for tool in tools:
             await self._line(tool_line(tool))
         if end["state"] != TurnState.DONE:
-            await self._line(notice(end["reason"] or f"The turn is {end['state']}."))
+            await self._line(notice(ending(end)))
         self._is_after_text = True  # a blank line before what comes next
 
     async def letter(self, heading: str, text: str) -> None:

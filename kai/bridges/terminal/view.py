@@ -69,6 +69,14 @@ def question_lines(question: Row) -> list[str]:
     return lines + [f"  {number}. {safe(one['label'])}" for number, one in enumerate(question["choices"], start=1)]
 
 
+def ending(end: Row) -> str:
+    """Why a turn did not end well, and what to do."""
+    reason = str(end["reason"] or f"The turn is {end['state']}.")
+    if end["state"] == TurnState.INTERRUPTED and "/retry" not in reason:
+        reason = f"{reason.rstrip('.')}. Nothing is sent again by itself; /retry runs it again."
+    return reason
+
+
 @dataclass
 class Rest:
     """What of an authoritative text has not been shown yet."""
@@ -84,7 +92,9 @@ class Rest:
         self.shown.clear()
         if text.startswith(shown):
             return text[len(shown) :]
-        return f"\n\n{text}" if text.split() != shown.split() and text.strip() else ""
+        # Less than was streamed, as after a restart, or the same but for white space.
+        is_told = " ".join(shown.split()).startswith(" ".join(text.split()))
+        return "" if is_told else f"\n\n{text}"
 
 
 class PlainView:
@@ -116,7 +126,7 @@ class PlainView:
         self._write(safe(self._rest.take(end["text"])))
         self._end_line()
         if end["state"] != TurnState.DONE:
-            self._say(safe(end["reason"] or f"The turn is {end['state']}."))
+            self._say(safe(ending(end)))
 
     async def letter(self, heading: str, text: str) -> None:
         self._say(f"{safe(heading)}\n{safe(text)}")

@@ -226,6 +226,7 @@ async def test_a_question_is_answered_with_the_key_of_the_choice_that_was_named(
         for line in ("0", "4", "yes", "", "\u0663", "9" * 5000):
             assert not await conversation.answer(question, line)
         assert await conversation.answer(question, "3")
+        assert conversation.questions == []
 
     await asking(fake, shown, talk)
     assert fake.bodies("POST", "/v1/questions/q-1/answer") == [{"choice": "c", "text": ""}]

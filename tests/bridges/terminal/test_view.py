@@ -37,6 +37,7 @@ def test_a_question_shows_the_whole_of_its_arguments_and_numbered_choices() -> N
         (["Hello\n\n"], "Hello", ""),
         (["Draft"], "Final", "\n\nFinal"),
         (["Hello"], "", ""),
+        (["Hello you,", " and"], "Hello\nyou,", ""),
     ],
 )
 def test_of_the_authoritative_text_only_what_is_missing_is_shown(streamed: list[str], whole: str, rest: str) -> None:
@@ -69,7 +70,9 @@ async def test_plain_stderr_says_why_a_turn_did_not_end_well() -> None:
     view = PlainView(out, err)
     await view.end("t", end_row("half", TurnState.FAILED, "It crashed."))
     await view.end("t", end_row("", TurnState.STOPPED, ""))
-    assert (out.getvalue(), err.getvalue()) == ("half\n", "It crashed.\nThe turn is stopped.\n")
+    await view.end("t", end_row("", TurnState.INTERRUPTED, "kai was restarted"))
+    again = "kai was restarted. Nothing is sent again by itself; /retry runs it again.\n"
+    assert (out.getvalue(), err.getvalue()) == ("half\n", f"It crashed.\nThe turn is stopped.\n{again}")
 
 
 async def test_json_is_one_object_a_line_and_the_last_has_turn_state_and_text() -> None:
