@@ -1,0 +1,167 @@
+"""A daemon that is killed: nothing accepted is lost, nothing is sent twice, nothing of it is left behind."""
+
+import signal
+import subprocess
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio
+import pytest
+
+from kai.client import Client
+from kai.model.errors import UnreachableError
+from kai.model.messages import Accepted, InboundMessage
+from tests.crash.storm import Storm
+from tests.e2e.house import House
+
+pytestmark = pytest.mark.anyio
+LIMIT_S = 15.0
+
+
+@asynccontextmanager
+async def served(house: House) -> AsyncIterator["tuple[subprocess.Popen[bytes], Client]"]:
+    """``kai serve`` as a process of its own."""
+    with (house.root / "daemon.log").open("ab") as log:
+        process = await anyio.to_thread.run_sync(
+            lambda: subprocess.Popen(house.kai("serve"), env=house.environment, stdout=log, stderr=log)
+        )
+    try:
+        async with Client(house.folders.runtime / "people.sock") as client:
+            with anyio.fail_after(LIMIT_S):
+                while True:
+                    try:
+                        await client.status()
+                        break
+                    except UnreachableError:
+                        assert process.poll() is None, (house.root / "daemon.log").read_text()
+                        await anyio.sleep(0.05)
+            yield process, client
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGTERM)
+        await anyio.to_thread.run_sync(process.wait)
+
+
+async def say(client: Client, text: str, key: str) -> Accepted:
+    return await client.receive(InboundMessage("", "shell", "", "", key, text))
+
+
+async def end_of(client: Client, accepted: Accepted) -> dict[str, object]:
+    with anyio.fail_after(LIMIT_S):
+        async for event in client.events(accepted.turn or ""):
+            if event["type"] == "end":
+                return event
+    raise AssertionError("no end")
+
+
+async def test_a_turn_cut_by_a_kill_is_owned_up_to_and_the_queue_goes_on(tmp_path: Path) -> None:
+    house = House(tmp_path)
+    async with served(house) as (process, client):
+        cut = await say(client, "FAKE:slow=2000,0.02", "one")
+        waiting = await say(client, "two", "two")
+        with anyio.fail_after(LIMIT_S):
+            async for event in client.events(cut.turn or ""):
+                if event["type"] == "text":
+                    break
+            await anyio.sleep(1.5)  # what was said so far is kept once a second
+        process.kill()
+        process.wait()
+    async with served(house) as (_, client):
+        turn = await client.turn(cut.turn or "")
+        assert turn["state"] == "interrupted"
+        assert turn["answer_text"].startswith("chunk0")
+        assert turn["incomplete"]
+        assert (await end_of(client, waiting))["state"] == "done"
+        again = await say(client, "FAKE:slow=2000,0.02", "one")
+        assert (again.duplicate, again.turn) == (True, cut.turn)
+        retried = await client.retry(cut.turn or "")
+        await client.stop(retried["turn"])
+
+
+async def test_no_process_of_a_killed_daemon_is_left(tmp_path: Path) -> None:
+    house = House(tmp_path)
+    async with served(house) as (process, client):
+        accepted = await say(client, "FAKE:escape FAKE:child FAKE:slow=2000,0.02", "one")
+        with anyio.fail_after(LIMIT_S):
+            async for event in client.events(accepted.turn or ""):
+                if event["type"] == "text":
+                    break
+        process.kill()
+        process.wait()
+        storm = Storm.__new__(Storm)
+        storm.house = house
+        assert await storm._left_behind() == 0
+
+
+async def test_a_second_daemon_on_the_same_state_is_refused(tmp_path: Path) -> None:
+    house = House(tmp_path)
+    async with served(house) as (process, _):
+        second = await anyio.run_process(house.kai("serve"), env=house.environment, check=False)
+        assert second.returncode == 1
+        assert str(process.pid) in second.stderr.decode()
+        assert process.poll() is None
+
+
+async def test_a_stop_lets_the_running_turn_end(tmp_path: Path) -> None:
+    house = House(tmp_path)
+    async with served(house) as (process, client):
+        accepted = await say(client, "FAKE:slow=40,0.05", "one")
+        with anyio.fail_after(LIMIT_S):
+            async for event in client.events(accepted.turn or ""):
+                if event["type"] == "text":
+                    break
+        process.send_signal(signal.SIGTERM)
+        assert await anyio.to_thread.run_sync(process.wait) == 0
+    async with served(house) as (_, client):
+        assert (await client.turn(accepted.turn or ""))["state"] == "done"
+
+
+async def test_a_second_signal_stops_at_once_and_owns_up(tmp_path: Path) -> None:
+    house = House(tmp_path)
+    async with served(house) as (process, client):
+        accepted = await say(client, "FAKE:slow=4000,0.05", "one")
+        with anyio.fail_after(LIMIT_S):
+            async for event in client.events(accepted.turn or ""):
+                if event["type"] == "text":
+                    break
+        process.send_signal(signal.SIGTERM)
+        await anyio.sleep(0.3)
+        process.send_signal(signal.SIGTERM)
+        with anyio.fail_after(8):
+            await anyio.to_thread.run_sync(process.wait)
+    async with served(house) as (_, client):
+        turn = await client.turn(accepted.turn or "")
+        assert turn["state"] == "interrupted"
+        assert "kai was stopped" in turn["reason"]
+
+
+async def test_a_bad_configuration_is_refused_at_start_and_kept_out_while_running(tmp_path: Path) -> None:
+    house = House(tmp_path)
+    file = house.folders.config / "kai.yaml"
+    good = file.read_text()
+    async with served(house) as (process, client):
+        file.write_text(good + "conext: {}\n")
+        reply = await client.reload()
+        assert not reply["loaded"]
+        assert "kai.yaml:2:1" in reply["problems"][0]
+        assert "context" in reply["problems"][0]
+        assert (await end_of(client, await say(client, "hello", "one")))["state"] == "done"
+        process.send_signal(signal.SIGHUP)
+        assert (await client.doctor())[0]["name"] == "config"
+    refused = await anyio.run_process(house.kai("serve"), env=house.environment, check=False)
+    assert refused.returncode == 1
+    assert "kai.yaml:2:1" in refused.stderr.decode()
+    assert "Traceback" not in refused.stderr.decode()
+
+
+@pytest.mark.timeout(120)
+async def test_every_kill_point_once(tmp_path: Path) -> None:
+    import random
+
+    from tests.crash.victim import POINTS
+
+    with anyio.fail_after(100):
+        tally = await Storm(tmp_path, random.Random(7)).run(len(POINTS))
+    assert tally.is_clean, (tally.last_line(), tally.notes)
+    assert dict(tally.kills) == dict.fromkeys(POINTS, 1)
