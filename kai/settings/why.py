@@ -11,6 +11,12 @@ from kai.settings.problems import Place
 from kai.settings.values import PersonEntry, Settings, Workspace
 
 DEFAULT = "default"
+CEILING = "people.yaml (ceiling)"
+CHANNEL = "channel's choice"
+WORKSPACE = "workspaces.yaml"
+PERSON = "person's choice"
+SETTING = "kai.yaml"
+BACKEND = "backend's default"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,68 +30,68 @@ class Why:
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What was chosen for a place to talk; None and empty fields say nothing."""
+    """What was chosen for a place to talk; None and empty fields say nothing. `ceiling` is the entry of people.yaml."""
 
-    person: PersonEntry | None = None
+    ceiling: PersonEntry | None = None
     workspace: Workspace | None = None
     by_channel: Preference = field(default_factory=Preference)
     by_person: Preference = field(default_factory=Preference)
-    record_permissions: str = ""  # the person's own choice, within the ceiling
+    own_permissions: str = ""
 
 
 def explain(found: Inspection) -> tuple[Why, ...]:
     """Every setting of the three files with its value and its source (``kai.yaml:3:1``, or "default")."""
     settings = found.settings or Settings()
-    said = list(_leaves(settings, "", found.places))
+    said = _leaves(settings, "", found.places)
     for prefix, entries in (("persons", settings.persons), ("workspaces", settings.workspaces)):
         for entry in entries:
             said += _leaves(entry, f"{prefix}.{entry.name}.", found.places)
     return tuple(said)
 
 
-def explain_choices(
-    settings: Settings, choices: Choices, *, automatic: str, manifests: Mapping[str, Manifest]
-) -> tuple[Why, ...]:
-    """Backend, model, effort, agent and permissions for a place to talk. `automatic`: what "auto" stands for now."""
-    person, workspace = choices.person or PersonEntry(), choices.workspace or Workspace(path="")
-    ours, own = choices.by_channel, choices.by_person
-    backend = first(
+def backend(settings: Settings, choices: Choices) -> Why:
+    """The backend for a place to talk, or "auto"."""
+    return _first(
         "backend",
-        ("people.yaml (ceiling)", person.backend),
-        ("channel's choice", ours.backend),
-        ("workspace", workspace.backend),
-        ("person's choice", own.backend),
-        ("kai.yaml", settings.backend),
-    )
-    if backend.value == "auto":
-        backend = Why("backend", automatic, f"{backend.source}: auto, the first that is installed and logged in")
-    manifest = manifests.get(backend.value)
-    # What was chosen together with another backend is no choice for this one.
-    fitting = {
-        source: choice if choice.backend in ("", backend.value) else Preference()
-        for source, choice in (("channel's choice", ours), ("person's choice", own))
-    }
-    return (
-        backend,
-        first(
-            "model",
-            *((source, choice.model) for source, choice in fitting.items()),
-            ("backend's default", manifest.default_model if manifest else ""),
-        ),
-        first("effort", *((source, choice.effort) for source, choice in fitting.items())),
-        first("agent", ("channel's choice", ours.agent), ("person's choice", own.agent), ("kai.yaml", settings.agent)),
-        first(
-            "permissions",
-            ("people.yaml (ceiling)", person.permissions),
-            ("person's choice", choices.record_permissions),
-            ("kai.yaml", settings.permissions),
-        ),
+        (CEILING, choices.ceiling.backend if choices.ceiling else ""),
+        (CHANNEL, choices.by_channel.backend),
+        (WORKSPACE, choices.workspace.backend if choices.workspace else ""),
+        (PERSON, choices.by_person.backend),
+        (SETTING, settings.backend),
     )
 
 
-def first(setting: str, *rungs: tuple[str, str]) -> Why:
-    """The first rung (source, value) that says something; else the backend CLI's own default."""
-    return next((Why(setting, value, source) for source, value in rungs if value), Why(setting, "", "the CLI's own"))
+def agent(settings: Settings, choices: Choices) -> Why:
+    """The name of the agent definition."""
+    ladder = ((CHANNEL, choices.by_channel.agent), (PERSON, choices.by_person.agent), (SETTING, settings.agent))
+    return _first("agent", *ladder)
+
+
+def permissions(settings: Settings, choices: Choices) -> Why:
+    """ "ask" or "bypass"."""
+    ceiling = choices.ceiling.permissions if choices.ceiling else ""
+    ladder = ((CEILING, ceiling), (PERSON, choices.own_permissions), (SETTING, settings.permissions))
+    return _first("permissions", *ladder)
+
+
+def model(choices: Choices, manifest: Manifest) -> Why:
+    """The model for a backend. One that was chosen together with another backend is no choice for this one."""
+    chosen = ((source, each.model) for source, each in _fitting(choices, manifest))
+    return _first("model", *chosen, (BACKEND, manifest.default_model))
+
+
+def effort(choices: Choices, manifest: Manifest) -> Why:
+    """The effort, likewise; empty: the CLI's own."""
+    return _first("effort", *((source, each.effort) for source, each in _fitting(choices, manifest)))
+
+
+def _fitting(choices: Choices, manifest: Manifest) -> list[tuple[str, Preference]]:
+    both = ((CHANNEL, choices.by_channel), (PERSON, choices.by_person))
+    return [(source, each) for source, each in both if each.backend in ("", manifest.id)]
+
+
+def _first(setting: str, *rungs: tuple[str, str]) -> Why:
+    return next((Why(setting, value, source) for source, value in rungs if value), Why(setting, "", BACKEND))
 
 
 def _leaves(value: Any, prefix: str, places: Mapping[str, Place]) -> list[Why]:

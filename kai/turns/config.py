@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import TypeVar
 
 from kai.catalog import agents, manifests
+from kai.catalog.references import unknown_names
 from kai.log import log
 from kai.model.backends import Manifest
 from kai.model.context import AgentDefinition
 from kai.model.errors import UnknownThingError
 from kai.resources import folder
-from kai.settings.load import load
+from kai.settings.load import inspect
 from kai.settings.problems import ConfigError, Problem, nearest
 from kai.settings.values import Settings, Workspace
 from kai.settings.where import Folders
@@ -31,11 +32,8 @@ class Loaded:
 def read(folders: Folders) -> Loaded:
     """Read and validate the whole configuration. Raises `ConfigError` with every problem of every file."""
     problems: list[Problem] = []
-    try:
-        settings = load(folders)
-    except ConfigError as error:
-        problems += error.problems
-        settings = Settings()
+    found = inspect(folders)
+    problems += found.problems
     try:
         backends = manifests.load(folder("backends"), _overrides(folders.config / "backends"))
     except ConfigError as error:
@@ -46,9 +44,11 @@ def read(folders: Folders) -> Loaded:
     except ConfigError as error:
         problems += error.problems
         definitions = {}
-    if problems:
+    if not problems:
+        problems += unknown_names(found, backends, definitions)
+    if problems or found.settings is None:
         raise ConfigError(tuple(problems))
-    return Loaded(settings, backends, definitions)
+    return Loaded(found.settings, backends, definitions)
 
 
 def _overrides(path: Path) -> Path | None:

@@ -12,8 +12,10 @@ from kai.model.messages import Message
 from kai.model.people import Channel, ChannelKind, Person, Preference
 from kai.model.turns import Turn
 from kai.people.folders import PersonFolders
+from kai.settings import why
 from kai.settings.values import Settings, Workspace
-from kai.store import channels, choices, messages, people
+from kai.store import channels, messages, people
+from kai.store import choices as chosen
 from kai.store.binding import Connection
 from kai.turns.backends import Backends
 from kai.turns.config import Config
@@ -62,8 +64,8 @@ def look(db: Connection, principal: PrincipalId, channel: ChannelId) -> Looked:
         person=people.get(db, principal),
         channel=where,
         members=tuple(people.get(db, member) for member in where.members),
-        by_person=choices.preference(db, "person", principal),
-        by_channel=choices.preference(db, "channel", channel),
+        by_person=chosen.preference(db, "person", principal),
+        by_channel=chosen.preference(db, "channel", channel),
     )
 
 
@@ -82,44 +84,25 @@ async def decide(looked: Looked, config: Config, backends: Backends, folders: Pe
     home = folders.home(PrincipalId(looked.channel.channel) if is_shared else looked.person.principal)
     entry = _workspace(looked, settings)
     workspace = Path(entry.path) if entry is not None else home
-    backend = backend_of(looked, settings, entry)
+    ceiling = settings.person(looked.person.name)
+    choices = why.Choices(ceiling, entry, looked.by_channel, looked.by_person, looked.person.permissions)
+    backend = why.backend(settings, choices).value
     if backend == "auto":
         backend = await backends.automatic(home_of_login(looked.person))
     manifest = config.manifest(backend)
-    ceiling = settings.person(looked.person.name)
     return Route(
         person=looked.person,
         channel=looked.channel,
         members=looked.members,
         manifest=manifest,
-        model=_model(looked, backend) or manifest.default_model,
-        effort=looked.by_channel.effort or looked.by_person.effort,
-        agent=config.agent(looked.by_channel.agent or looked.by_person.agent or settings.agent),
+        model=why.model(choices, manifest).value,
+        effort=why.effort(choices, manifest).value,
+        agent=config.agent(why.agent(settings, choices).value),
         home=home,
         workspace=workspace,
         workspace_entry=entry,
-        permissions=(ceiling.permissions if ceiling else "") or looked.person.permissions or settings.permissions,
+        permissions=why.permissions(settings, choices).value,
     )
-
-
-def backend_of(looked: Looked, settings: Settings, workspace: Workspace | None) -> str:
-    """The backend's name, or "auto"."""
-    ceiling = settings.person(looked.person.name)
-    return (
-        (ceiling.backend if ceiling else "")
-        or looked.by_channel.backend
-        or (workspace.backend if workspace else "")
-        or looked.by_person.backend
-        or settings.backend
-    )
-
-
-def _model(looked: Looked, backend: str) -> str:
-    """A chosen model counts only for the backend it was chosen with."""
-    for choice in (looked.by_channel, looked.by_person):
-        if choice.model and choice.backend in ("", backend):
-            return choice.model
-    return ""
 
 
 def _workspace(looked: Looked, settings: Settings) -> Workspace | None:
