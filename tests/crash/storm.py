@@ -25,6 +25,7 @@ START_S = 20.0
 DEATH_S = 20.0
 LEFT_S = 2.0  # after a kill, until nothing of it may be left
 END_S = 120.0
+OUTSTANDING = 3  # messages on their way: so that a kill meets the kind of turn it is meant for
 WORDS = {"streaming": "FAKE:slow=6", "asking": "FAKE:ask", "sent": "FAKE:slow=2"}
 
 
@@ -56,7 +57,7 @@ class Storm:
     """Sends messages with keys of their own, repeats those that were not acknowledged, gives receipts."""
 
     def __init__(self, root: Path, dice: random.Random) -> None:
-        self.house = House(root)
+        self.house = House(root, yaml="limits: {ask_s: 2}")
         self.dice = dice
         self.tally = Tally()
         self.unsent: dict[str, str] = {}  # external id → text: handed in, not acknowledged
@@ -123,7 +124,7 @@ class Storm:
     async def _send(self, client: Client, victim: "subprocess.Popen[bytes]", point: str) -> None:
         """What was not acknowledged first, then new messages, until the daemon is dead."""
         while victim.poll() is None:
-            if not self.unsent:
+            if not self.unsent and self._waiting() < OUTSTANDING:
                 self.count += 1
                 words = WORDS.get(point, self.dice.choice(["", "FAKE:slow=2"]))
                 self.unsent[f"x{self.count}"] = f"{words} token-{self.count}-".strip()
@@ -142,6 +143,9 @@ class Storm:
                     self.tally.twice += 1
                 del self.unsent[external_id]
             await anyio.sleep(self.dice.uniform(0, 0.15))
+
+    def _waiting(self) -> int:
+        return len(self.accepted) - sum(item.turn_state is not None for item in self.delivered.values())
 
     async def _receive(self, client: Client, victim: "subprocess.Popen[bytes]") -> None:
         """A bridge that behaves: it goes on from the last number it knows, and gives every receipt."""
