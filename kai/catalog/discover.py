@@ -50,58 +50,54 @@ def discover(
     """
     env = os.environ if env is None else env
     logged_in = login_state(manifest.login, home, env)
-    wanted = env.get(manifest.launch.program_env, "") if manifest.launch.program_env else ""
-    wanted = fill(wanted or manifest.launch.program, manifest)
-    program = shutil.which(wanted, path=path)
-    if program is None:
-        return Installed(None, "", logged_in, f"{wanted} is not installed" + _hint(manifest.install))
-    program = str(Path(program).absolute())
-    argv = (program, *(fill(part, manifest) for part in manifest.version_argv))
+    named = env.get(manifest.launch.program_env, "") if manifest.launch.program_env else ""
+    wanted = _filled(named or manifest.launch.program, manifest)
+    install = f"; install it with: {manifest.install}" if manifest.install else ""
+    found = shutil.which(wanted, path=path)
+    if found is None:
+        return Installed(None, "", logged_in, f"{wanted} is not installed{install}")
+    program = str(Path(found).absolute())
     clean = {"PATH": path, "HOME": str(home), "LANG": "C.UTF-8"}
-    clean.update((name, fill(value, manifest)) for name, value in manifest.launch.set_env)
+    clean |= {name: _filled(value, manifest) for name, value in manifest.launch.set_env}
     try:
+        argv = (program, *(_filled(part, manifest) for part in manifest.version_argv))
         output = (run or run_program)(argv, clean, VERSION_LIMIT_S)
     except TimeoutError:
         return Installed(program, "", logged_in, f"{program} did not tell its version within {VERSION_LIMIT_S:.0f} s")
     except OSError as error:
         return Installed(program, "", logged_in, f"{program} cannot be run: {error.strerror or error}")
-    found = _VERSION.search(output)
-    version = found.group() if found else ""
+    read = _VERSION.search(output)
+    version = read.group() if read else ""
+    problem = ""
     if manifest.version_min and is_older(version, manifest.version_min):
-        told = f"version {version}" if version else f"no version but {_first_line(output)}"
-        problem = f"{program} tells {told}; {manifest.version_min} or newer is needed" + _hint(manifest.install)
-        return Installed(program, version, logged_in, problem)
-    return Installed(program, version, logged_in, "")
+        told = f"version {version}" if version else f"no version but {output.strip()[:120]!r}"
+        problem = f"{program} tells {told}; {manifest.version_min} or newer is needed{install}"
+    return Installed(program, version, logged_in, problem)
 
 
 def login_state(login: Login, home: Path, env: Mapping[str, str]) -> bool | None:
-    """True or False when it can be told; None when nothing is listed, or a file may not be looked at."""
+    """True or False when it can be told; None when nothing is listed, or the home may not be looked into."""
     if not login.files and not login.env:
         return None
-    if any(env.get(name) for name in login.env) or login_files(login, home):
+    if any(env.get(name) for name in login.env) or any(_has_content(home / name) for name in login.files):
         return True
     return False if os.access(home, os.X_OK, effective_ids=True) else None
 
 
-def login_files(login: Login, home: Path) -> tuple[Path, ...]:
-    """Those of the login's files that are there."""
-    found = []
-    for name in login.files:
-        try:
-            if (home / name).stat().st_size > 0:
-                found.append(home / name)
-        except OSError:
-            continue
-    return tuple(found)
+def _has_content(path: Path) -> bool:
+    try:
+        return path.stat().st_size > 0
+    except OSError:
+        return False
 
 
 def is_older(version: str, least: str) -> bool:
     """Compares dotted numbers; a version that cannot be read counts as older."""
-    return _numbers(version) < _numbers(least)
+    one, other = ([int(part) for part in text.split(".") if part.isdigit()] for text in (version, least))
+    return one < other
 
 
-def fill(part: str, manifest: Manifest) -> str:
-    """`part` with what does not depend on a choice: ``{python}`` and ``{backend_dir}``."""
+def _filled(part: str, manifest: Manifest) -> str:
     return part.replace("{python}", sys.executable).replace("{backend_dir}", manifest.folder)
 
 
@@ -118,33 +114,14 @@ def run_program(argv: Sequence[str], env: Mapping[str, str], limit_s: float) -> 
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
-        ended = _ended_within(process.pid, limit_s)
+        descriptor = os.pidfd_open(process.pid)
+        has_ended = bool(select.select([descriptor], [], [], limit_s)[0])
+        os.close(descriptor)
         # Reaped only after this: until then the number of the group cannot become another's.
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
-        if not ended:
+        if not has_ended:
             raise TimeoutError(f"{argv[0]} took more than {limit_s} s")
         output.seek(0)
         return output.read(_OUTPUT_BYTES).decode(errors="replace")
-
-
-def _ended_within(pid: int, limit_s: float) -> bool:
-    """Waits for the end of a child without reaping it."""
-    descriptor = os.pidfd_open(pid)
-    try:
-        return bool(select.select([descriptor], [], [], limit_s)[0])
-    finally:
-        os.close(descriptor)
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in version.split(".") if part.isdigit())
-
-
-def _first_line(output: str) -> str:
-    return repr(next((line.strip() for line in output.splitlines() if line.strip()), "")[:120])
-
-
-def _hint(install: str) -> str:
-    return f"; install it with: {install}" if install else ""

@@ -34,16 +34,6 @@ class Tool:
     method: Literal["GET", "POST"] = "POST"
     parameters: tuple[Parameter, ...] = ()
 
-    @property
-    def mcp_name(self) -> str:
-        return f"kai_{self.name}"
-
-    @property
-    def command(self) -> str:
-        """How it is called from a shell."""
-        arguments = (f"--{p.name} {p.type.upper()}" if p.required else f"[--{p.name} …]" for p in self.parameters)
-        return " ".join(("kai tool", self.name, *arguments))
-
 
 TOOLS: tuple[Tool, ...] = ()
 

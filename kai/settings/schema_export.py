@@ -14,9 +14,8 @@ from kai.settings.values import About, PersonEntry, Settings, Workspace
 from kai.settings.yaml_marks import parse
 
 _HEAD = """\
-# kai.yaml with every setting and its default. kai runs without this file: keep only what you change.
-# Copy it to kai.yaml in the config folder ('kai config show' names it), then run 'kai check-config'.
-# yaml-language-server: $schema=kai.schema.json
+# kai.yaml: every setting with its default. kai runs without this file: keep only what you change.
+# 'kai check-config' tells what is wrong with it; 'kai config show --why' tells what holds, and why.
 """
 
 

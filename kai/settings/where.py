@@ -46,16 +46,21 @@ def find(
 ) -> Folders:
     """The folders to use; makes none. Arguments are flags; `env` is the process's own unless given."""
     env = os.environ if env is None else env
-    chosen_state, state_from = _first(
-        env, state, "KAI_STATE", "STATE_DIRECTORY", platformdirs.user_data_path("kai", appauthor=False)
-    )
-    chosen_config, config_from = _first(
-        env, config, "KAI_CONFIG", "CONFIGURATION_DIRECTORY", platformdirs.user_config_path("kai", appauthor=False)
-    )
-    chosen_runtime, runtime_from = _first(
-        env, runtime, "KAI_RUNTIME", "RUNTIME_DIRECTORY", _own_runtime(env, chosen_state)
-    )
-    return Folders(chosen_config, chosen_state, chosen_runtime, config_from, state_from, runtime_from)
+
+    def first(flag: str | Path | None, name: str, systemd: str, default: Path) -> tuple[Path, str]:
+        listed = env.get(systemd, "").split(":")[0]  # systemd lists several folders with colons
+        rungs = ((flag, "flag"), (env.get(name), f"${name}"), (listed if listed.startswith("/") else "", f"${systemd}"))
+        return next(
+            ((Path(path).absolute(), source) for path, source in rungs if path), (default.absolute(), "default")
+        )
+
+    own_config = platformdirs.user_config_path("kai", appauthor=False)
+    own_state = platformdirs.user_data_path("kai", appauthor=False)
+    config_path, config_from = first(config, "KAI_CONFIG", "CONFIGURATION_DIRECTORY", own_config)
+    state_path, state_from = first(state, "KAI_STATE", "STATE_DIRECTORY", own_state)
+    own_runtime = _own_runtime(env, state_path)
+    runtime_path, runtime_from = first(runtime, "KAI_RUNTIME", "RUNTIME_DIRECTORY", own_runtime)
+    return Folders(config_path, state_path, runtime_path, config_from, state_from, runtime_from)
 
 
 def prepare(folders: Folders) -> None:
@@ -64,17 +69,6 @@ def prepare(folders: Folders) -> None:
     _own_folder(folders.runtime)
     folders.socket("people.sock")
     folders.socket("agents.sock")
-
-
-def _first(env: Mapping[str, str], flag: str | Path | None, ours: str, systemd: str, default: Path) -> tuple[Path, str]:
-    if flag:
-        return Path(flag).absolute(), "flag"
-    if env.get(ours):
-        return Path(env[ours]).absolute(), f"${ours}"
-    first = env.get(systemd, "").split(":")[0]  # systemd lists several folders with colons
-    if first.startswith("/"):
-        return Path(first), f"${systemd}"
-    return default.absolute(), "default"
 
 
 def _own_runtime(env: Mapping[str, str], state: Path) -> Path:
@@ -95,20 +89,19 @@ def _is_mine(path: Path) -> bool:
 
 
 def _own_folder(path: Path) -> None:
+    me, problem = os.getuid(), ""
+    remedy = "choose another with --state, --runtime, $KAI_STATE or $KAI_RUNTIME"
     try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o755)
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.mkdir(exist_ok=True, mode=0o700)
         found = path.lstat()
     except OSError as error:
-        raise FolderError(
-            str(path), f"user {os.getuid()} cannot make this folder: {error.strerror}", _REMEDY
-        ) from error
+        raise FolderError(str(path), f"user {me} cannot make this folder: {error.strerror}", remedy) from error
     if not stat.S_ISDIR(found.st_mode):
-        raise FolderError(str(path), "it is not a folder of its own (a link or a file)", _REMEDY)
-    if found.st_uid != os.getuid():
-        raise FolderError(str(path), f"it belongs to user {found.st_uid}, not to user {os.getuid()}", _REMEDY)
-    if found.st_mode & 0o022:
-        raise FolderError(str(path), "other users may write in it", f"chmod go-w {path}")
-
-
-_REMEDY = "choose another with --state, --runtime, $KAI_STATE or $KAI_RUNTIME"
+        problem = "it is not a folder of its own (a link or a file)"
+    elif found.st_uid != me:
+        problem = f"it belongs to user {found.st_uid}, not to user {me}"
+    elif found.st_mode & 0o022:
+        problem, remedy = "other users may write in it", f"chmod go-w {path}"
+    if problem:
+        raise FolderError(str(path), problem, remedy)

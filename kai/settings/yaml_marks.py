@@ -25,8 +25,7 @@ _BOOLEANS = {"yes": "true", "on": "true", "y": "true", "true": "true"} | dict.fr
 )
 _INT = re.compile(r"-?(0|[1-9][0-9]{0,17})")
 _FLOAT = re.compile(r"-?(0|[1-9][0-9]{0,17})\.[0-9]{1,18}")
-_VERSION = re.compile(r"[0-9]+(\.[0-9]+){2,}")  # 2.1.332 is text in every YAML
-_NUMBER_LIKE = re.compile(r"[-+.]?[0-9][-+.0-9_:]*|[-+]?0[xXoObB][0-9a-fA-F_]+|[-+]?[0-9.]+[eE][-+]?[0-9]+")
+_NUMBER_LIKE = re.compile(r"[-+.]?[0-9][-+0-9_:]*\.?[0-9_]*|[-+]?0[xXoObB][0-9a-fA-F_]+|[-+]?[0-9.]+[eE][-+]?[0-9]+")
 _UNPRINTABLE = re.compile(r"[^\x09\x0A\x0D\x20-\x7E\x85\xA0-\uD7FF\uE000-\uFFFD\U00010000-\U0010FFFF]")
 _TEXT_TAG = "tag:yaml.org,2002:str"
 _KINDS = {"bool": "true or false", "timestamp": "a date", "merge": "a merge", "value": "a default", "null": "nothing"}
@@ -66,6 +65,11 @@ class Marked:
             self.problems.append(problem(self.place(path, at_key=at_key), dotted(path), message, hint))
             self.bad.add(path)
 
+    def refuse(self, place: Place, message: str, hint: str) -> None:
+        """Note a problem that leaves nothing of the file to look at."""
+        self.problems.append(problem(place, "", message, hint))
+        self.bad.add(())
+
 
 def dotted(path: KeyPath) -> str:
     """``("people", "ann", 0)`` as ``people.ann[0]``."""
@@ -76,36 +80,32 @@ def parse(source: bytes, file: str) -> Marked:
     """The one document in `source`; an empty one is {}. Never raises: whatever is wrong stands in `problems`."""
     marked = Marked(file, {})
     text = _decoded(source, marked)
-    if text is not None:
-        try:
-            _Reader(marked, yaml.parse(text, Loader=_Loader)).document()
-        except (yaml.YAMLError, ValueError, OverflowError) as error:
-            marked.problems.append(_syntax_problem(error, text, file))
-            marked.bad.add(())
+    try:
+        _Reader(marked, yaml.parse(text, Loader=_Loader)).document()
+    except (yaml.YAMLError, ValueError, OverflowError) as error:
+        place = _place(file, getattr(error, "problem_mark", None) or getattr(error, "context_mark", None))
+        marked.refuse(place, *_syntax_problem(error, text.splitlines()[place.line - 1 : place.line]))
     return marked
 
 
+@dataclass
 class _Reader:
     """Builds the data from parser events: no constructor of YAML ever runs on what a file says."""
 
-    def __init__(self, marked: Marked, events: Iterator[Any]) -> None:
-        self.marked = marked
-        self.events = events
-        self.nodes = 0
-        self.anchors: dict[str, tuple[Any, int]] = {}  # data, and how many values it stands for
+    marked: Marked
+    events: Iterator[Any]
+    nodes: int = 0
+    anchors: dict[str, tuple[Any, int]] = field(default_factory=dict)  # data, and how many values it stands for
 
     def document(self) -> None:
-        start = [next(self.events), next(self.events)]  # of the stream, then of the document if there is one
-        if isinstance(start[1], yaml.DocumentStartEvent):
+        next(self.events)
+        if isinstance(next(self.events), yaml.DocumentStartEvent):
             data = self.node(next(self.events), ())
             self.marked.data = {} if data is None else data
             next(self.events)
             if isinstance(extra := next(self.events), yaml.DocumentStartEvent):
-                self.note(extra, (), "a second document begins here", "keep one document in a file")
-
-    def note(self, event: Any, path: KeyPath, message: str, hint: str) -> None:
-        self.marked.problems.append(problem(_place(self.marked.file, event.start_mark), dotted(path), message, hint))
-        self.marked.bad.add(path)
+                place = _place(self.marked.file, extra.start_mark)
+                self.marked.refuse(place, "a second document begins here", "keep one document in a file")
 
     def count(self, nodes: int, event: Any) -> None:
         self.nodes += nodes
@@ -122,7 +122,7 @@ class _Reader:
         before = self.nodes
         self.count(1, event)
         if event.tag not in (None, "!"):
-            self.note(event, path, f"tags such as {event.tag} are not taken", "write the plain value")
+            self.marked.add(path, f"tags such as {event.tag} are not taken", "write the plain value")
         data: Any
         if isinstance(event, yaml.MappingStartEvent):
             data = self.mapping(path)
@@ -136,7 +136,7 @@ class _Reader:
 
     def alias(self, event: Any, path: KeyPath) -> Any:
         if event.anchor not in self.anchors:
-            self.note(event, path, f"there is no finished anchor &{event.anchor} before this", "write the value out")
+            self.marked.add(path, f"there is no finished anchor &{event.anchor} before this", "write the value out")
             return None
         data, size = self.anchors[event.anchor]
         self.count(size, event)
@@ -151,33 +151,30 @@ class _Reader:
     def mapping(self, path: KeyPath) -> dict[str, Any]:
         found: dict[str, Any] = {}
         while not isinstance(event := next(self.events), yaml.MappingEndEvent):
-            key = self.key(event, path)
-            here = (*path, key)
-            if key in found:
-                self.note(event, here, f"{key!r} is set twice", f"first in line {self.marked.keys[here].line}")
+            here = (*path, event.value if isinstance(event, yaml.ScalarEvent) else "?")
+            first = self.marked.keys.get(here)
             self.marked.keys[here] = _place(self.marked.file, event.start_mark)
-            found[key] = self.node(next(self.events), here)
+            if first:
+                self.marked.add(here, f"{here[-1]!r} is set twice", f"first in line {first.line}", at_key=True)
+            if isinstance(event, yaml.ScalarEvent):
+                self.scalar(event, here, is_key=True)
+            else:
+                self.marked.add(here, "a key must be text", "write 'key: value'", at_key=True)
+                self.node(event, here)
+            found[str(here[-1])] = self.node(next(self.events), here)
         return found
-
-    def key(self, event: Any, path: KeyPath) -> str:
-        if isinstance(event, yaml.ScalarEvent):
-            self.scalar(event, (*path, event.value), is_key=True)
-            return str(event.value)
-        self.note(event, path, "a key must be text", "write 'key: value'")
-        self.node(event, (*path, "?"))
-        return "?"
 
     def scalar(self, event: Any, path: KeyPath, *, is_key: bool = False) -> Any:
         value: str = event.value
         if found := _UNPRINTABLE.search(value):
-            self.note(event, path, f"the character U+{ord(found.group()):04X} is not taken in a text", "remove it")
+            self.marked.add(path, f"the character U+{ord(found.group()):04X} is not taken", "remove it", at_key=is_key)
         if not event.implicit[0]:  # it is quoted, or a block
             return value
         data, doubt = _plain(value)
         if doubt or (is_key and not isinstance(data, str)):
             what = f"{value} is {doubt} to some readers of YAML" if doubt else f"the key {value or 'here'} is not text"
-            meant = _BOOLEANS.get(value.lower())
-            self.note(event, path, what, f'put it in quotes: "{value}"' + (f", or write {meant}" if meant else ""))
+            meant = f", or write {_BOOLEANS[value.lower()]}" if value.lower() in _BOOLEANS else ""
+            self.marked.add(path, what, f'put it in quotes: "{value}"{meant}', at_key=is_key)
         return data
 
 
@@ -189,8 +186,6 @@ def _plain(value: str) -> tuple[Any, str]:
         return int(value), ""
     if _FLOAT.fullmatch(value):
         return float(value), ""
-    if _VERSION.fullmatch(value):
-        return value, ""
     resolvers = yaml.resolver.Resolver.yaml_implicit_resolvers
     candidates = [*resolvers.get(value[0], ()), *resolvers.get(None, ())]
     tag = next((tag for tag, pattern in candidates if pattern.match(value)), _TEXT_TAG)
@@ -200,34 +195,28 @@ def _plain(value: str) -> tuple[Any, str]:
     return value, _KINDS.get(tag.rpartition(":")[2], "a number") if doubtful else ""
 
 
-def _decoded(source: bytes, marked: Marked) -> str | None:
-    if len(source) > MAX_BYTES:
-        marked.add((), f"the file has more than {MAX_BYTES:,} bytes", "split or simplify it")
-        return None
+def _decoded(source: bytes, marked: Marked) -> str:
+    """The text; empty when it cannot be one."""
     try:
         text = source.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         place = _position(marked.file, source[: error.start].decode(errors="replace"))
-        marked.problems.append(problem(place, "", "not UTF-8 from here on", "save the file as UTF-8"))
-        marked.bad.add(())
-        return None
-    if found := _UNPRINTABLE.search(text):
-        told = f"the character U+{ord(found.group()):04X} is not taken in YAML"
-        marked.problems.append(problem(_position(marked.file, text[: found.start()]), "", told, "remove it"))
-        marked.bad.add(())
-        return None
-    return text
+        marked.refuse(place, "not UTF-8 from here on", "save the file as UTF-8")
+        return ""
+    if len(source) > MAX_BYTES:
+        marked.refuse(Place(marked.file), f"the file has more than {MAX_BYTES:,} bytes", "split or simplify it")
+    elif found := _UNPRINTABLE.search(text):
+        told = f"the character U+{ord(found.group()):04X} is not taken"
+        marked.refuse(_position(marked.file, text[: found.start()]), told, "remove it")
+    return "" if marked.problems else text
 
 
-def _syntax_problem(error: Exception, text: str, file: str) -> Problem:
-    place = _place(file, getattr(error, "problem_mark", None) or getattr(error, "context_mark", None))
-    lines = text.splitlines()
-    line = lines[place.line - 1] if 0 < place.line <= len(lines) else ""
-    if "\t" in line[: len(line) - len(line.lstrip())]:
-        return problem(place, "", "a tab in the indentation", "indent with spaces")
+def _syntax_problem(error: Exception, lines: list[str]) -> tuple[str, str]:
+    if any("\t" in line[: len(line) - len(line.lstrip())] for line in lines):
+        return "a tab in the indentation", "indent with spaces"
     what = getattr(error, "problem", None) or str(error)
     hint = 'a text with ": " or " #" in it needs quotes' if "mapping values" in what else "look at the line before, too"
-    return problem(place, "", f"this is not YAML that kai takes: {what}", hint)
+    return f"this is not YAML that kai takes: {what}", hint
 
 
 def _place(file: str, mark: Any) -> Place:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kai.catalog.discover import Installed, discover, is_older, login_files, login_state, run_program
+from kai.catalog.discover import Installed, discover, is_older, login_state, run_program
 from kai.model.backends import LaunchPlan, Login, Manifest, ProtocolName
 
 MANIFEST = Manifest(
@@ -156,7 +156,6 @@ def test_a_login_is_seen_by_file_or_variable_and_not_listed_is_not_known(home: P
     assert login_state(MANIFEST.login, home, {}) is False  # an empty file is no login
     (home / ".toy/login.json").write_text("{}")
     assert login_state(MANIFEST.login, home, {}) is True
-    assert login_files(MANIFEST.login, home) == (home / ".toy/login.json",)
 
 
 def test_a_home_that_may_not_be_entered_is_not_taken_for_logged_out(home: Path) -> None:

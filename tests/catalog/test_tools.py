@@ -28,12 +28,6 @@ def test_the_block_tells_of_the_allowed_tools_in_the_order_of_the_table() -> Non
     assert notices((SEARCH, NOW), allowed=lambda tool: tool is NOW) == (ToolNotice("clock", "the time", "other"),)
 
 
-def test_a_row_gives_the_command_and_the_name_of_the_mcp_tool() -> None:
-    assert SEARCH.command == "kai tool history_search --query STRING [--limit …]"
-    assert NOW.command == "kai tool clock"
-    assert SEARCH.mcp_name == "kai_history_search"
-
-
 def test_a_call_is_checked_by_the_schema_of_the_row() -> None:
     validator = jsonschema.Draft202012Validator(input_schema(SEARCH))
     assert validator.is_valid({"query": "pump"})

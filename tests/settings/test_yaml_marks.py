@@ -88,7 +88,7 @@ def test_a_syntax_error_has_its_place_and_says_what_to_look_at() -> None:
         ("a: !!int '5'\n", "f.yaml:1:4: a: tags such as"),
         ("a: !!python/object/apply:os.system [x]\n", "f.yaml:1:4: a: tags such as"),
         ("a: 1\n---\nb: 2\n", "f.yaml:2:1: a second document begins here"),
-        ("[a]: 1\n", "f.yaml:1:1: a key must be text"),
+        ("[a]: 1\n", "f.yaml:1:1: ?: a key must be text"),
         ("a: *b\n", "f.yaml:1:4: a: there is no finished anchor &b"),
         ("&a [*a]\n", "f.yaml:1:5: [0]: there is no finished anchor &a"),
         ("a: ok\nb: \x01\n", "f.yaml:2:4: the character U+0001"),
