@@ -124,12 +124,13 @@ async def gather(
     that cannot be had are states in the facts.
     """
     person = asked.person
-    zone = (person.zone if person else "") or rules.zone
+    zone = await _zone(sources, (person.zone if person else "") or rules.zone)
+    zone_name = zone.key if isinstance(zone, ZoneInfo) else "UTC"
     speaker = Speaker(
         person.principal if person else None,
         asked.name or (person.name if person else ""),
         person.email if person else "",
-        zone,
+        zone_name,
     )
     fresh = seated.fresh and not (asked.steered or asked.native_command)
     facts = Facts(
@@ -145,8 +146,8 @@ async def gather(
         agent=seated.agent,
         history=HistoryFacts(),
         budget=rules.budget,
-        now=now.astimezone(await _zone(sources, zone)),
-        zone=zone,
+        now=now.astimezone(zone),
+        zone=zone_name,
         fence_seed=fence_seed or secrets.token_hex(16),
         now_setting=rules.now,
         corrections=seated.corrections,

@@ -24,6 +24,8 @@ def zone_of(facts: Facts) -> tzinfo:
     zone = facts.now.tzinfo
     if isinstance(zone, ZoneInfo) and zone.key == facts.zone:
         return zone
+    if facts.zone == "UTC":
+        return UTC
     try:
         return ZoneInfo(facts.zone)
     except (ValueError, OSError, LookupError):
