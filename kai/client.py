@@ -6,7 +6,7 @@ neither must a command that only prints its help.
 
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import asdict, fields, is_dataclass
 from datetime import datetime
 from enum import Enum
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 View = dict[str, Any]  # what the door shows of a thing, as docs/api.md describes it
+_OWED: Mapping[str, type[Delivery | Progress]] = {"delivery": Delivery, "progress": Progress}
 _PATIENCE_S = (5.0, 45.0, 10.0, 10.0)  # of a stream: connect, read (three heartbeats), write, wait for a connection
 
 
@@ -77,11 +78,10 @@ class Client:
         with the `number` of the last delivery it received.
         """
         asked = {"idempotent": "1" if idempotent else "0"} | ({} if after is None else {"after": str(after)})
-        async for name, data in self._stream("/v1/deliveries", asked):
-            if name == "delivery":
-                yield decode(Delivery, data)
-            elif name == "progress":
-                yield decode(Progress, data)
+        async with aclosing(self._stream("/v1/deliveries", asked)) as events:
+            async for name, data in events:
+                if name in _OWED:
+                    yield decode(_OWED[name], data)
         raise UnreachableError(str(self._socket), "the daemon ended the stream")
 
     async def receipt(self, delivery: str, receipt: Receipt) -> None:
@@ -105,8 +105,9 @@ class Client:
 
     async def events(self, turn: str) -> AsyncGenerator[View, None]:
         """What happens in a turn, from its beginning; the last has the type ``end``."""
-        async for _, data in self._stream(f"/v1/turns/{_part(turn)}/events", {}):
-            yield data
+        async with aclosing(self._stream(f"/v1/turns/{_part(turn)}/events", {})) as events:
+            async for _, data in events:
+                yield data
 
     async def stop(self, turn: str) -> View:
         """End a turn; tells the step that it took."""

@@ -14,7 +14,7 @@ from uvicorn.server import ServerState
 from kai.api.answers import encoded_problem
 from kai.api.callers import Peer
 from kai.api.limits import ApiLimits
-from kai.api.problems import malformed, too_slow
+from kai.api.problems import malformed
 from kai.log import log
 from kai.model.errors import ApiError
 
@@ -51,9 +51,11 @@ class PeerConnection(HttpToolsProtocol):
         self._gate = gate
         self._limits = gate.limits
         self._peer: Peer | None = None
-        self._head_timer: asyncio.TimerHandle | None = None
-        self._stuck_timer: asyncio.TimerHandle | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._timer_s = 0.0  # what the timer was set to
+        self._due_s = 0.0  # how long the part of a request that is arriving may take; 0: none is
         self._loose_bytes = 0  # received since the last byte of a body or the last end of a request
+        self._stuck_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         self.transport = transport
@@ -65,10 +67,10 @@ class PeerConnection(HttpToolsProtocol):
         self._peer = peer
         super().connection_made(transport)
         transport.set_write_buffer_limits(high=0)  # "paused" then means: something is still unsent
-        self._await_head()
+        self._set_timer(self._limits.head_s)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._head_is_there()
+        self._set_timer(0.0)
         if self._stuck_timer is not None:
             self._stuck_timer.cancel()
         if self._peer is not None:
@@ -76,23 +78,23 @@ class PeerConnection(HttpToolsProtocol):
             super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        if self._head_timer is None and (self.cycle is None or self.cycle.response_complete):
-            self._await_head()
         self._loose_bytes += len(data)
         super().data_received(data)
         if self._loose_bytes > self._limits.head_bytes:
             self._say(malformed(f"its headers are longer than {self._limits.head_bytes:,} bytes"))
+        # What has come belongs to no request: uvicorn has stopped its idle timer for it all the same.
+        is_idle = self.cycle is None or self.cycle.response_complete
+        self._set_timer(self._due_s or (self._limits.head_s if is_idle else 0.0))
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
         self.scope["kai.peer"] = self._peer  # type: ignore[typeddict-unknown-key]
-        if self._head_timer is None:
-            self._await_head()
+        self._due_s = self._limits.head_s
 
     def on_headers_complete(self) -> None:
-        self._head_is_there()
         if len(self.pipeline) >= self._limits.pipelined:
             raise httptools.HttpParserError("too many requests ahead of their answers")
+        self._due_s = self._limits.body_s
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
@@ -101,6 +103,7 @@ class PeerConnection(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         self._loose_bytes = 0
+        self._due_s = 0.0
         super().on_message_complete()
 
     def send_400_response(self, msg: str) -> None:
@@ -115,24 +118,31 @@ class PeerConnection(HttpToolsProtocol):
             self._stuck_timer.cancel()
         super().resume_writing()
 
-    def _await_head(self) -> None:
-        limit_s = self._limits.head_s
-        self._head_timer = self.loop.call_later(limit_s, self._say, too_slow(limit_s))
+    def _set_timer(self, limit_s: float) -> None:
+        """One timer a part of a request: what drips gets no more time than what stands still."""
+        if limit_s == self._timer_s:
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer_s = limit_s
+        self._timer = self.loop.call_later(limit_s, self._too_late) if limit_s else None
+
+    def _too_late(self) -> None:
+        if self._due_s:
+            self._say(ApiError(408, "Too slow", f"The request did not arrive within {self._due_s:g} seconds."))
+        else:
+            self.transport.close()
 
     def _cut(self) -> None:
         log.warning("api.stuck", uid=None if self._peer is None else self._peer.uid)
         self.transport.abort()
 
-    def _head_is_there(self) -> None:
-        if self._head_timer is not None:
-            self._head_timer.cancel()
-            self._head_timer = None
-
     def _say(self, error: ApiError) -> None:
-        if not self.transport.is_closing():
-            if self.cycle is None or self.cycle.response_complete:  # else it would stand inside another answer
-                self.transport.write(encoded_problem(error))
-            self.transport.close()
+        """Answer in the place of the application, where that does not stand inside another answer, and close."""
+        cycle = self.cycle
+        if cycle is None or cycle.response_complete or not (cycle.response_started or self.pipeline):
+            self.transport.write(encoded_problem(error))
+        self.transport.close()
 
 
 def _peer(sock: Any) -> Peer:

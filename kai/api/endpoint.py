@@ -124,9 +124,9 @@ class Endpoint:
         if not route.is_open:
             caller = await parts.callers.resolve(scope["kai.peer"], header(scope, b"kai-as"))
         if issubclass(route.fields, Body):
-            checked(NoQuery, query(scope))
-            cap_bytes, limit_s = parts.max_body_bytes(), parts.limits.body_s
-            data = await json_body(scope, receive, cap_bytes=cap_bytes, limit_s=limit_s)
+            if scope["query_string"]:
+                checked(NoQuery, query(scope))
+            data = await json_body(scope, receive, parts.max_body_bytes())
         else:
             data = query(scope)
         fields = dict(checked(route.fields, data))

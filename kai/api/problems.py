@@ -53,8 +53,3 @@ def malformed(problem: str, field: str = "") -> ApiError:
     """What was sent is no well-formed request. `field` is the nearest name that is known."""
     where = f"{field}: " if field else ""
     return ApiError(400, "Malformed", f"The request is malformed: {where}{problem}.", field)
-
-
-def too_slow(limit_s: float) -> ApiError:
-    """A request that did not arrive in time."""
-    return ApiError(408, "Too slow", f"The request did not arrive within {limit_s:g} seconds.")

@@ -5,11 +5,10 @@ from collections.abc import AsyncIterator, Iterable
 from typing import Any
 from urllib.parse import parse_qsl
 
-import anyio
 from starlette.types import Receive, Scope
 
 from kai.api.answers import JSON
-from kai.api.problems import malformed, too_slow
+from kai.api.problems import malformed
 from kai.model.errors import ApiError
 
 
@@ -26,22 +25,18 @@ def media_type(scope: Scope) -> str:
     return header(scope, b"content-type").partition(";")[0].strip().lower()
 
 
-async def pieces(
-    scope: Scope, receive: Receive, *, cap_bytes: int, setting: str, limit_s: float
-) -> AsyncIterator[bytes]:
-    """The body as it comes. One that declares more than `cap_bytes` is refused unread, else when it is more."""
+async def pieces(scope: Scope, receive: Receive, cap_bytes: int, setting: str) -> AsyncIterator[bytes]:
+    """The body as it comes. One that declares more than `cap_bytes` is refused unread, else when it is more.
+
+    How long it may take is the connection's affair.
+    """
     too_large = ApiError(413, "Too large", f"The body is larger than the {cap_bytes:,} bytes of {setting}.")
     declared = header(scope, b"content-length")
     if declared.isdecimal() and (len(declared) > 18 or int(declared) > cap_bytes):
         raise too_large
-    deadline = anyio.current_time() + limit_s
     size, has_more = 0, True
     while has_more:
-        message: Any = {}
-        with anyio.CancelScope(deadline=deadline) as wait:
-            message = await receive()
-        if wait.cancelled_caught:
-            raise too_slow(limit_s)
+        message = await receive()
         if message["type"] == "http.disconnect":
             raise malformed("the peer left in the middle of its body")
         size += len(message["body"])
@@ -51,10 +46,9 @@ async def pieces(
         has_more = message["more_body"]
 
 
-async def json_body(scope: Scope, receive: Receive, *, cap_bytes: int, limit_s: float) -> Any:
+async def json_body(scope: Scope, receive: Receive, cap_bytes: int) -> Any:
     """The body's JSON value; an empty body is an empty object."""
-    parts = pieces(scope, receive, cap_bytes=cap_bytes, setting="api.max_body_bytes", limit_s=limit_s)
-    body = b"".join([piece async for piece in parts])
+    body = b"".join([piece async for piece in pieces(scope, receive, cap_bytes, "api.max_body_bytes")])
     if body and (kind := media_type(scope)) != JSON:
         raise ApiError(415, "Wrong type", f"The body's content-type is {kind!r}, not {JSON!r}.")
     return parse(body) if body else {}
@@ -67,7 +61,7 @@ def parse(body: bytes) -> Any:
     """
     try:
         # Half a surrogate pair may come in raw, too; what becomes of it is for the field to say.
-        return json.loads(body.decode("utf-8", "surrogatepass"), object_pairs_hook=_object)
+        return _DECODER.decode(body.decode("utf-8", "surrogatepass"))
     except UnicodeDecodeError as error:
         raise malformed(f"byte {error.start} is not UTF-8") from None
     except json.JSONDecodeError as error:
@@ -85,6 +79,9 @@ def _object(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
             raise malformed("it stands there twice", name.encode("utf-8", "replace").decode()[:100])
         found[name] = value
     return found
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_object)
 
 
 def query(scope: Scope) -> dict[str, Any]:

@@ -56,10 +56,8 @@ async def receipt(call: Call) -> None:
 
 
 async def attach(call: Call) -> dict[str, Any]:
-    parts = call.parts
-    cap_bytes, limit_s = parts.max_attachment_bytes(), parts.limits.body_s
-    body = pieces(call.scope, call.receive, cap_bytes=cap_bytes, setting="attachments.max_bytes", limit_s=limit_s)
-    info = await parts.attachments.keep(body, call.fields["name"], media_type(call.scope))
+    body = pieces(call.scope, call.receive, call.parts.max_attachment_bytes(), "attachments.max_bytes")
+    info = await call.parts.attachments.keep(body, call.fields["name"], media_type(call.scope))
     await call.door.attach(call.caller, info)
     # Where it lies is nobody's business.
     return {name: getattr(info, name) for name in ("ref", "name", "media_type", "size_bytes", "sha256")}

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kai.api.problems import STATUSES, document, malformed, too_slow
+from kai.api.problems import STATUSES, document, malformed
 from kai.model import errors
 from kai.model.errors import KaiError
 from kai.settings.problems import ConfigError, Problem
@@ -15,7 +15,6 @@ from kai.settings.problems import ConfigError, Problem
     ("error", "status", "kind"),
     [
         (malformed("no JSON"), 400, "malformed"),
-        (too_slow(5), 408, "too-slow"),
         (errors.ApiError(413, "Too large", "It is."), 413, "too-large"),
         (errors.DeniedError("no"), 403, "not-allowed"),
         (errors.UnknownThingError("turn", "t-1"), 404, "not-found"),

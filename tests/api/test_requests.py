@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from typing import Any
 
-import anyio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,28 +18,24 @@ def scope(**headers: str) -> dict[str, Any]:
 
 
 class Source:
-    """An ASGI `receive` that counts how often it was asked; it stands still when the parts are used up."""
+    """An ASGI `receive` that counts how often it was asked."""
 
-    def __init__(self, parts: Iterable[bytes], *, ends: bool = True) -> None:
+    def __init__(self, parts: Iterable[bytes]) -> None:
         self.parts = list(parts)
-        self.ends = ends
         self.asked = 0
 
     async def __call__(self) -> dict[str, Any]:
         self.asked += 1
-        if not self.parts:
-            await anyio.sleep_forever()
         part = self.parts.pop(0)
-        return {"type": "http.request", "body": part, "more_body": bool(self.parts) or not self.ends}
+        return {"type": "http.request", "body": part, "more_body": bool(self.parts)}
 
 
-async def body_of(scope: dict[str, Any], receive: Any, limit_s: float = 5.0) -> bytes:
-    found = pieces(scope, receive, cap_bytes=10, setting="api.max_body_bytes", limit_s=limit_s)
-    return b"".join([piece async for piece in found])
+async def body_of(scope: dict[str, Any], receive: Any) -> bytes:
+    return b"".join([piece async for piece in pieces(scope, receive, 10, "api.max_body_bytes")])
 
 
 async def json_of(scope: dict[str, Any], receive: Any) -> Any:
-    return await json_body(scope, receive, cap_bytes=10, limit_s=5.0)
+    return await json_body(scope, receive, 10)
 
 
 async def test_a_body_comes_whole_however_it_is_cut() -> None:
@@ -60,11 +55,6 @@ async def test_a_body_that_grows_too_large_is_refused_at_the_limit() -> None:
     with pytest.raises(ApiError, match=r"10 bytes of api\.max_body_bytes"):
         await body_of(scope(), source)
     assert source.asked == 2
-
-
-async def test_a_body_that_does_not_come_is_given_up_however_busily_it_drips() -> None:
-    with pytest.raises(ApiError, match=r"0\.05 seconds"):
-        await body_of(scope(), Source([b"a", b"b"], ends=False), 0.05)
 
 
 async def test_a_peer_that_leaves_in_its_body_is_no_whole_request() -> None:
