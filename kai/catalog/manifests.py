@@ -1,7 +1,7 @@
 """Backends as their folders describe them: the shipped ``backend.yaml``, with the operator's own merged over it."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import astuple, fields
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,7 @@ FILLS: Mapping[str, tuple[str, ...]] = {
 }
 EVERYWHERE = ("{backend_dir}", "{python}")
 
+Wrong = tuple[KeyPath, str, str]  # where, what is wrong, what to do
 _ID = re.compile(r"[a-z][a-z0-9-]{0,31}")
 _ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _VERSION = re.compile(r"[0-9]+(\.[0-9]+)*")
@@ -51,11 +52,12 @@ def load(folder: Path, overrides: Path | None = None) -> dict[str, Manifest]:
     own = _ids(overrides, problems) if overrides is not None else {}
     found: dict[str, Manifest] = {}
     for name in sorted({*shipped, *own}):
-        marked = _marked([files[name] for files in (shipped, own) if name in files])
-        manifest = _manifest(name, shipped.get(name) or own[name], marked)
-        problems += marked.problems
-        if manifest is not None:
+        folders = [files[name] for files in (shipped, own) if name in files]
+        files = [read_marked(each / "backend.yaml", optional=False) for each in folders]
+        marked = files[0] if len(files) == 1 else _merged(*files)
+        if manifest := _manifest(name, folders[0], marked):
             found[name] = manifest
+        problems += marked.problems
     if problems:
         raise ConfigError(in_order(problems))
     return found
@@ -70,15 +72,6 @@ def _ids(folder: Path, problems: list[Problem]) -> dict[str, Path]:
         if child.name not in found
     )
     return found
-
-
-def _marked(folders: Iterable[Path]) -> Marked:
-    merged: Marked | None = None
-    for folder in folders:
-        marked = read_marked(folder / "backend.yaml", optional=False)
-        merged = marked if merged is None else _merged(merged, marked)
-    assert merged is not None
-    return merged
 
 
 def _merged(base: Marked, over: Marked) -> Marked:
@@ -105,82 +98,63 @@ def _manifest(name: str, folder: Path, marked: Marked) -> Manifest | None:
     shape = validated(ManifestShape, marked)
     if shape is None:
         return None
-    _check_launch(shape.launch, marked)
-    _check_names(shape, marked)
-    _check_files(shape, folder, marked)
-    launch = {each.name: getattr(shape.launch, each.name) for each in fields(LaunchShape)}
-    plain = {each.name: getattr(shape, each.name) for each in fields(ManifestShape)}
-    plain.update(
-        id=name,
-        folder=str(folder.absolute()),
-        launch=LaunchPlan(**{key: _pairs(value) for key, value in launch.items()}),
-        can=Can(*astuple(shape.can)),
-        limits=Limits(*astuple(shape.limits)),
-        login=Login(*astuple(shape.login)),
-        options=_pairs(shape.options),
-    )
-    return Manifest(**plain)
+    for path, message, hint in (*_wrong_launch(shape.launch), *_wrong_names(shape)):
+        marked.add(path, message, hint, at_key=True)
+    launch, rest = ({f.name: _pairs(getattr(each, f.name)) for f in fields(each)} for each in (shape.launch, shape))
+    parts = {
+        "launch": LaunchPlan(**launch),
+        "can": Can(*astuple(shape.can)),
+        "limits": Limits(*astuple(shape.limits)),
+        "login": Login(*astuple(shape.login)),
+    }
+    return Manifest(id=name, folder=str(folder.absolute()), **{**rest, **parts})
 
 
 def _pairs(value: Any) -> Any:
     return tuple(value.items()) if isinstance(value, Mapping) else value
 
 
-def _check_launch(launch: LaunchShape, marked: Marked) -> None:
-    for each in fields(LaunchShape):
-        value = getattr(launch, each.name)
-        path: KeyPath = ("launch", each.name)
+def _wrong_launch(launch: LaunchShape) -> Iterator[Wrong]:
+    variables = ("launch", "pass_env"), ("launch", "strip_env")
+    for path, value in ((("launch", each.name), getattr(launch, each.name)) for each in fields(LaunchShape)):
         if isinstance(value, Mapping):
-            for name, text in value.items():
-                _check_env_name(name, (*path, name), marked)
-                _check_fills(text, EVERYWHERE, (*path, name), marked)
-        elif each.name in ("pass_env", "strip_env"):
-            for number, name in enumerate(value):
-                _check_env_name(name, (*path, number), marked)
+            yield from (wrong for name in value for wrong in _wrong_variable(name, (*path, name)))
+            yield from (wrong for name in value for wrong in _wrong_fills(value[name], EVERYWHERE, (*path, name)))
+        elif path in variables:
+            yield from (wrong for number, name in enumerate(value) for wrong in _wrong_variable(name, (*path, number)))
         else:
-            parts = (value,) if isinstance(value, str) else value
-            own = FILLS.get(each.name, ())
-            for part in parts:
-                _check_fills(part, (*EVERYWHERE, *own), path, marked)
-            if parts and not all(any(fill in part for part in parts) for fill in own):
-                marked.add(path, f"{' '.join(own)} does not occur in it", "say where the value goes")
+            own, text = FILLS.get(path[1], ()), " ".join((value,) if isinstance(value, str) else value)
+            yield from _wrong_fills(text, (*EVERYWHERE, *own), path)
+            if text and not all(fill in text for fill in own):
+                yield path, f"{' '.join(own)} does not occur in it", "say where the value goes"
     for number, name in enumerate(launch.strip_env):
         if name not in launch.pass_env:
-            marked.add(("launch", "strip_env", number), f"{name} is not passed on anyway", "list it in pass_env, too")
+            yield ("launch", "strip_env", number), f"{name} is not passed on anyway", "list it in pass_env, too"
 
 
-def _check_fills(text: str, known: tuple[str, ...], path: KeyPath, marked: Marked) -> None:
+def _wrong_fills(text: str, known: tuple[str, ...], path: KeyPath) -> Iterator[Wrong]:
     for fill in _FILL.findall(text):
         if fill not in known:
-            marked.add(path, f"{fill} is not filled in here", did_you_mean(fill, known))
+            yield path, f"{fill} is not filled in here", did_you_mean(fill, known)
 
 
-def _check_env_name(name: str, path: KeyPath, marked: Marked) -> None:
+def _wrong_variable(name: str, path: KeyPath) -> Iterator[Wrong]:
     if not _ENV_NAME.fullmatch(name):
-        marked.add(path, f"{name!r} is no name of an environment variable", "letters, digits and '_'")
+        yield path, f"{name!r} is no name of an environment variable", "letters, digits and '_'"
 
 
-def _check_names(shape: ManifestShape, marked: Marked) -> None:
+def _wrong_names(shape: ManifestShape) -> Iterator[Wrong]:
     for number, quirk in enumerate(shape.quirks):
         if quirk not in QUIRKS:
-            marked.add(("quirks", number), f"unknown quirk {quirk!r}", did_you_mean(quirk, QUIRKS))
+            yield ("quirks", number), f"unknown quirk {quirk!r}", did_you_mean(quirk, QUIRKS)
     for option in shape.options:
         if option not in OPTIONS:
-            marked.add(("options", option), f"unknown option {option!r}", did_you_mean(option, OPTIONS), at_key=True)
+            yield ("options", option), f"unknown option {option!r}", did_you_mean(option, OPTIONS)
     for each in fields(Limits):
         if getattr(shape.limits, each.name) < 0:
-            marked.add(("limits", each.name), "must not be negative", "0 switches first_output_s or turn_s off")
+            yield ("limits", each.name), "must not be negative", "0 switches first_output_s or turn_s off"
     if shape.version_min and not _VERSION.fullmatch(shape.version_min):
-        marked.add(("version_min",), f"{shape.version_min!r} is no version", 'write it as in "2.1.332"')
-
-
-def _check_files(shape: ManifestShape, folder: Path, marked: Marked) -> None:
-    listed: list[tuple[KeyPath, str]] = [
-        (("login", "files", number), path) for number, path in enumerate(shape.login.files)
-    ]
-    listed += [(("home_files", number), path) for number, path in enumerate(shape.home_files)]
-    for at, path in listed:
+        yield ("version_min",), f"{shape.version_min!r} is no version", 'write it as in "2.1.332"'
+    for number, path in enumerate(shape.login.files):
         if Path(path).is_absolute() or ".." in Path(path).parts:
-            marked.add(at, f"{path!r} is not below the home folder", "write a relative path without '..'")
-        elif at[0] == "home_files" and not (folder / "home" / path).is_file():
-            marked.add(at, f"there is no file home/{path}", "add it or remove the line")
+            yield ("login", "files", number), f"{path!r} is not below the home folder", "write a relative path"

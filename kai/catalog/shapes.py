@@ -69,7 +69,6 @@ class ManifestShape:
     window_tokens: int = setting("Context window of the model in tokens; 0: unknown.", 0, default=0)
     baseline_reserve_tokens: int = setting("Tokens of the CLI's own prompt and tools.", 0, default=0)
     reply_reserve_tokens: int = setting("Tokens kept free for the answer.", 0, default=0)
-    home_files: Strings = setting("Files below home/ that are seeded where missing.", default=())
     tried: bool = setting("A release was tried with kai (see its README).", default=True)
 
 

@@ -59,6 +59,8 @@ def workspaces(
         if not Path(entry.path).is_absolute() or ".." in Path(entry.path).parts:
             marked.add((name, "path"), f"{entry.path!r} is not an absolute path", "begin with / and use no '..'")
         _claim(owners, ("path", str(Path(entry.path))), name, marked, (name, "path"))
+        if not entry.native_files:
+            marked.add((name, "native_files"), "switching them off is not built yet", "set it to true")
     inline = at is None or at.people.files == "inline"
     return tuple(_with_prompt(entry, marked, config, inline=inline) for entry in found.values())
 

@@ -182,7 +182,9 @@ class Workspace:
         "A file with them instead: relative to the config folder, or absolute (a person's file).", default=""
     )
     backend: str = setting("Backend used here, above the person's choice; empty: their choice.", default="")
-    native_files: bool = setting("Let the agent CLI find this folder's own instruction files.", default=True)
+    native_files: bool = setting(
+        "The agent CLI finds this folder's own instruction files; must stay true.", default=True
+    )
     name: str = filled_in(default="")
 
 

@@ -99,7 +99,7 @@ def test_a_wrong_line_is_told_in_the_file_that_it_stands_in(write: Write) -> Non
     write("toy", GOOD.replace("[--acp]", '["{modle}"]'))
     write("toy", "title: Mine\n", "own")
     assert _told(folder, own) == [
-        "shipped/toy/backend.yaml:5:9: launch.argv: {modle} is not filled in here (known: {backend_dir}, {python})"
+        "shipped/toy/backend.yaml:5:3: launch.argv: {modle} is not filled in here (known: {backend_dir}, {python})"
     ]
 
 
@@ -129,7 +129,7 @@ def test_an_override_that_is_no_yaml_does_not_hide_the_problems_of_the_others(wr
         (("models: [a, b]", "quirks: [latches_logn]"), "unknown quirk 'latches_logn' (did you mean 'latches_login'?)"),
         (("models: [a, b]", "login: {files: [/etc/passwd]}"), "'/etc/passwd' is not below the home folder"),
         (("models: [a, b]", "login: {files: [../x]}"), "'../x' is not below the home folder"),
-        (("models: [a, b]", "home_files: [gone]"), "home_files[0]: there is no file home/gone"),
+        (("models: [a, b]", "home_files: [x]"), "unknown setting 'home_files'"),
         (("models: [a, b]", "id: toy"), "unknown setting 'id'"),
         (("models: [a, b]", "window_tokens: -1"), "window_tokens: must be at least 0"),
     ],
@@ -154,13 +154,6 @@ def test_a_folder_without_a_manifest_or_with_a_name_that_is_none_is_a_problem(wr
         "shipped/Bad Name: 'Bad Name' is no backend's id (lower-case letters, digits, '-')",
         "shipped/empty/backend.yaml: there is no such file",
     ]
-
-
-def test_a_seeded_file_must_be_there(write: Write) -> None:
-    folder = write("toy", GOOD + "home_files: [.toy/settings.json]\n")
-    (folder / "toy/home/.toy").mkdir(parents=True)
-    (folder / "toy/home/.toy/settings.json").touch()
-    assert load(folder)["toy"].home_files == (".toy/settings.json",)
 
 
 def test_the_closed_lists_hold_only_what_some_code_reads() -> None:

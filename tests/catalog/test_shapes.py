@@ -12,7 +12,8 @@ def _names(cls: type) -> set[str]:
 
 
 def test_a_manifest_can_say_everything_but_its_id_and_folder_which_follow_from_where_it_stands() -> None:
-    assert _names(ManifestShape) == _names(Manifest) - {"id", "folder"}
+    not_offered = {"home_files"}  # nothing seeds files yet: a manifest that lists some would promise what nobody does
+    assert _names(ManifestShape) == _names(Manifest) - {"id", "folder"} - not_offered
     assert _names(LaunchShape) == _names(LaunchPlan)
 
 

@@ -57,6 +57,7 @@ def test_nobody_is_an_operator_by_an_empty_list_and_a_wrong_name_is_an_error(con
         ("g: {path: ~/garden}", "is not an absolute path"),
         ("g: {path: /srv/../etc}", "is not an absolute path"),
         ("g: {path: /srv/g}\nh: {path: /srv/g/}", "h.path: path '/srv/g' is g's already"),
+        ("g: {path: /g, native_files: false}", "g.native_files: switching them off is not built yet"),
         ("g: {path: /g, system_prompt: a, system_prompt_file: prompt.md}", "system_prompt is set as well"),
         ("g: {path: /g, system_prompt_file: gone.md}", "gone.md: there is no such file"),
         ("g: {path: /g, system_prompt_file: /gone.md}", "/gone.md: there is no such file"),
