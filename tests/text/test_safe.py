@@ -1,5 +1,6 @@
 """What somebody else wrote can show itself on a terminal and do nothing."""
 
+import time
 import unicodedata
 
 import pytest
@@ -51,3 +52,10 @@ def test_no_text_at_all_leaves_a_control_character(text: str) -> None:
 @given(st.text(st.characters(exclude_categories=())))
 def test_making_harmless_text_harmless_changes_nothing(text: str) -> None:
     assert safe(safe(text)) == safe(text)
+
+
+def test_many_sequences_that_never_end_take_no_noticeable_time() -> None:
+    for begins in ("\x90", "\x9da", "\x1b]", "\x1b["):
+        start = time.process_time()
+        safe(begins * 50_000)
+        assert time.process_time() - start < 1
