@@ -8,12 +8,15 @@ from tests.context.examples import MEMORY_TOOLS, TOOLS, facts
 def test_scheduling_and_services_each_say_how_they_are_reached() -> None:
     found = draft(facts(tools=TOOLS))
     assert found is not None
-    assert found.text(found.items).split("\n") == [
+    scheduling, services = found.text(found.items).split("\n")
+    assert scheduling == (
         "[Scheduling API: schedule, jobs. Run `kai tool schedule --help`; also offered as the MCP tools kai_schedule, "
-        "kai_jobs.]",
+        "kai_jobs.]"
+    )
+    assert services == (
         "[External services available: weather (read). Run `kai tool services --help`; also offered as the MCP tool "
-        "kai_services.]",
-    ]
+        "kai_services.]"
+    )
     assert found.stable
 
 
