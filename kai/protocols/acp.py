@@ -29,6 +29,8 @@ from kai.wire import jsonrpc
 from kai.wire.jsonrpc import ErrorReply, Id, Noise, Notification, Request, Response
 from kai.wire.values import Json, amount, integer, items, pretty, record, text
 
+_REPLAYED = "replayed"
+_REPLAYED_S = 0.4  # some agents go on with the replay after they have answered the load
 _ASIDE = "aside"
 _ASIDE_S = 1.0  # text outside a prompt comes in pieces and without an end: a pause makes one message of it
 _ASIDE_CHARS = 16_000
@@ -88,6 +90,7 @@ class Acp:
         self._settings: list[_Setting] = []
         self._ready = False
         self._quiet = True  # until the first prompt: what comes is the replay of a loaded session
+        self._waits = False  # for the end of that replay
         self._worked = False
         self._turn: _Turn | None = None
         self._former: set[str] = set()  # messages of the turn before
@@ -152,6 +155,8 @@ class Acp:
                 return [Skipped("a line that is no message")]
 
     def wake(self, name: str) -> Outputs:
+        if name == _REPLAYED and self._waits:
+            return self._become_ready()
         return self._flush_aside() if name == _ASIDE else []
 
     def eof(self, exit_code: int | None, stderr_tail: str) -> Outputs:
@@ -233,8 +238,9 @@ class Acp:
 
     def _next_setting(self) -> list[Output]:
         if not self._settings:
-            self._ready = True
-            return [Ready(self._session_id, bool(self._resume), self._agent, self._model)]
+            # A session that was taken up is ready once its replay has been still for a while.
+            self._waits = bool(self._resume)
+            return [Wake(_REPLAYED_S, _REPLAYED)] if self._waits else self._become_ready()
         method, params, kind = self._settings.pop(0)
         return self._ask_agent(
             method,
@@ -243,6 +249,10 @@ class Acp:
             # Going on in another mode than the person chose would be going on with other permissions.
             lambda reply: [_lost(of_kind(kind, f"{method}: {_said(reply)}"))],
         )
+
+    def _become_ready(self) -> list[Output]:
+        self._ready, self._waits = True, False
+        return [Ready(self._session_id, bool(self._resume), self._agent, self._model)]
 
     def _ask_agent(
         self,
@@ -280,6 +290,8 @@ class Acp:
     def _session_update(self, params: Json) -> list[Output]:
         update = record(params.get("update"))
         kind = text(update.get("sessionUpdate"))
+        if self._waits:
+            return [Wake(_REPLAYED_S, _REPLAYED)]
         if self._quiet or text(params.get("sessionId")) not in ("", self._session_id):
             return []
         turn = self._turn

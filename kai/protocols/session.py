@@ -31,6 +31,7 @@ from kai.protocols.wirefile import WireFile, prompt_fields
 from kai.wire.lines import LineFramer, Overlong
 from kai.wire.record import Kind
 
+QUICK_S = 0.25  # a turn that is over by then needs no watch on its CPU, and the look would slow it down
 SETTLE_S = 0.3  # after a stopped turn: what still comes belongs to it, and must not meet the next one
 
 
@@ -217,6 +218,9 @@ class Session:
 
     async def _guard(self, running: Running) -> None:
         """Watch the limits of one turn, whatever the reader is doing."""
+        with anyio.move_on_after(min(QUICK_S, running.pause_s(self._clock.monotonic()))):
+            await running.done.wait()
+            return
         cpu_s = (await self._run.stats()).cpu_s
         while True:
             pause_s = running.pause_s(self._clock.monotonic())

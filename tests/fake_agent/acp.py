@@ -1,5 +1,6 @@
 """The face of an ACP agent."""
 
+import threading
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class Acp:
             self.update("user_message_chunk", content={"type": "text", "text": "OLD question"})
             self.update("agent_message_chunk", content={"type": "text", "text": "OLD answer"})
             self.reply(key, {})
-            self.update("agent_message_chunk", content={"type": "text", "text": "OLD answer after the answer"})
+            threading.Timer(0.1, self.say, ["OLD answer after the answer"]).start()
         elif method in ("session/set_mode", "session/set_model", "session/set_config_option"):
             self.reply(key, {})
         else:

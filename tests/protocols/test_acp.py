@@ -43,6 +43,8 @@ class Agent:
             if self.last["method"] == "authenticate":
                 self.reply({})
             self.ready = self.reply({"sessionId": "s-1"})
+            if resume:
+                self.ready = self.keep(self.driver.wake("replayed"))
 
     def keep(self, outputs: Any) -> list[Output]:
         self.sent += [json.loads(output.frame) for output in outputs if isinstance(output, Send)]
@@ -158,7 +160,9 @@ def test_a_session_is_taken_up_in_the_way_that_the_agent_offers(able: dict[str, 
     assert agent.last["method"] == method
     assert agent.last["params"]["sessionId"] == "s-1"
     assert agent.last["params"]["mcpServers"]
-    assert only(agent.reply({})) == Ready("s-1", resumed=True)
+    assert only(agent.reply({})) == Wake(0.4, "replayed")
+    assert list(agent.driver.wake("replayed")) == [Ready("s-1", resumed=True)]
+    assert list(agent.driver.wake("replayed")) == []
 
 
 def test_an_agent_that_cannot_take_up_a_session_says_so_without_a_try() -> None:
@@ -186,8 +190,11 @@ def test_a_replay_is_never_shown_before_nor_after_the_answer_to_the_load() -> No
     agent.reply(INFO)
     assert agent.chunk("old") == []
     agent.reply({})
-    assert agent.chunk("old, too") == []
-    assert agent.update("tool_call", toolCallId="t", title="old") == []
+    # It is ready only once the agent has been still for a while.
+    assert agent.chunk("old, too") == [Wake(0.4, "replayed")]
+    assert agent.update("tool_call", toolCallId="t", title="old") == [Wake(0.4, "replayed")]
+    agent.driver.wake("replayed")
+    assert agent.chunk("old, and late") == []
     agent.ask()
     assert agent.chunk("new")[-1] == TextDelta("new")
 
@@ -224,6 +231,17 @@ def test_going_on_in_another_mode_than_asked_for_is_refused() -> None:
     agent = Agent(model_by="set_model", model="nonsense")
     assert agent.last["params"] == {"sessionId": "s-1", "modelId": "nonsense"}
     assert only(agent.fail(-32602, "model not found")).kind is FailureKind.MODEL
+
+
+def test_a_replay_during_the_settings_does_not_make_it_ready_before_they_are_done() -> None:
+    agent = Agent(resume="s-1", open_it=False, mode_ask="ask")
+    agent.reply(INFO)
+    agent.reply({})
+    assert agent.last["method"] == "session/set_mode"
+    assert agent.chunk("old") == []
+    assert list(agent.driver.wake("replayed")) == []
+    assert only(agent.reply({})) == Wake(0.4, "replayed")
+    assert list(agent.driver.wake("replayed")) == [Ready("s-1", resumed=True, version="a 1")]
 
 
 def test_a_process_that_ends_before_it_is_ready_loses_the_session() -> None:

@@ -12,7 +12,7 @@ import pytest
 from kai.clock import SystemClock
 from kai.model.backends import ProtocolName
 from kai.model.errors import FailureKind, LaunchError, SessionBrokenError
-from kai.model.events import Ask, Failed, Finished, Started, TextDelta
+from kai.model.events import Ask, Compacted, Failed, Finished, Started, TextDelta
 from kai.model.ids import DispatchId, RunId
 from kai.processes.direct import DirectLauncher
 from kai.processes.launcher import LaunchSpec
@@ -212,7 +212,14 @@ async def test_late_words_of_a_stopped_turn_are_not_in_the_next_one(fake: Fake, 
 
 async def test_a_compaction_is_told(claude: Fake) -> None:
     async with claude.session() as session:
-        assert "Compacted" in [type(event).__name__ for event in await turn(session, "FAKE:compact FAKE:say=x")]
+        assert Compacted() in await turn(session, "FAKE:compact FAKE:say=x")
+
+
+async def test_a_compaction_between_turns_is_told_with_the_next_one(claude: Fake) -> None:
+    async with claude.session() as session:
+        session._emit(Compacted())
+        assert Compacted() in await turn(session, "x")
+        assert Compacted() not in await turn(session, "y", number=2)
 
 
 # Stops
@@ -267,6 +274,13 @@ async def test_an_error_of_the_caller_comes_out_as_itself(claude: Fake) -> None:
     with pytest.raises(ZeroDivisionError):
         await caller()
     assert not is_running(pids[0])
+
+
+async def test_closing_ends_a_running_turn_first(fake: Fake) -> None:
+    async with fake.session() as session, session.prompt(prompt("FAKE:endless")) as events:
+        report = await session.close()
+        assert report.step == "eof"
+        assert [event async for event in events][-1] == Finished(stopped=True)
 
 
 async def test_closing_twice_is_closing_once(claude: Fake) -> None:
