@@ -23,6 +23,7 @@ from kai.api.server import AGENTS, PEOPLE, serve
 from kai.clock import SystemClock
 from kai.log import log, set_up
 from kai.memory.retrieval import DisabledRetriever
+from kai.model.errors import StoreError
 from kai.model.ids import PrincipalId, fresh
 from kai.model.people import Person
 from kai.people.folders import PersonFolders
@@ -44,6 +45,7 @@ from kai.turns.runner import Runner
 DRAIN_S = 20.0  # what runs at a stop may still come to its end
 CLOSE_S = 15.0  # for the sessions to end after that
 SWEEP_EVERY_S = 5.0
+DROP_EVERY_S = 3600.0
 DATABASE = "kai.db"
 RUNS = "runs"
 
@@ -89,7 +91,7 @@ async def daemon(folders: Folders) -> AsyncIterator[Daemon]:
         async with serve(_api_parts(parts, door, folders), folders):
             for channel in await store.read(turns.queued_channels):
                 lanes.wake(channel)
-            tasks.start_soon(_sweep, parts)
+            tasks.start_soon(_sweep, parts, runner)
             log.info("daemon.ready", version=__version__, pid=os.getpid(), state=str(folders.state))
             try:
                 yield Daemon(folders.runtime / PEOPLE, door, parts, runner, lanes)
@@ -189,11 +191,18 @@ def _declare(db: Connection, parts: Parts) -> tuple[Person, ...]:
     return people.every(db)
 
 
-async def _sweep(parts: Parts) -> None:
-    """Close what has been idle for too long."""
+async def _sweep(parts: Parts, runner: Runner) -> None:
+    """Close what has been idle for too long; now and then erase what was kept long enough."""
+    dropped_at = -DROP_EVERY_S
     while True:
         await anyio.sleep(SWEEP_EVERY_S)
         await parts.pool.close_idle()
+        if parts.clock.monotonic() - dropped_at >= DROP_EVERY_S:
+            dropped_at = parts.clock.monotonic()
+            try:
+                await runner.opening.background.drop_old()
+            except (StoreError, OSError) as error:  # a full disk must not end the daemon
+                log.warning("daemon.not_dropped", problem=str(error))
 
 
 async def _end(parts: Parts, runner: Runner, lanes: Lanes) -> None:

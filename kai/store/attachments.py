@@ -7,7 +7,7 @@ from kai.model.errors import UnknownThingError
 from kai.model.ids import AttachmentRef, ChannelId, PrincipalId
 from kai.model.messages import AttachmentInfo
 from kai.store.binding import Connection
-from kai.store.columns import insert, read, values
+from kai.store.columns import insert, read, stamp, values
 
 
 def add(db: Connection, info: AttachmentInfo, principal: PrincipalId | None, now: datetime) -> None:
@@ -21,6 +21,12 @@ def get(db: Connection, ref: AttachmentRef) -> AttachmentInfo:
     if row is None:
         raise UnknownThingError("attachment", ref)
     return read(AttachmentInfo, row)
+
+
+def older(db: Connection, before: datetime) -> tuple[str, ...]:
+    """Paths of files that nobody has sent in since `before`."""
+    rows = db.execute("SELECT path FROM attachment GROUP BY path HAVING max(added_at) < ?", (stamp(before),))
+    return tuple(row[0] for row in rows)
 
 
 def shown_to(db: Connection, ref: AttachmentRef, principal: PrincipalId) -> AttachmentInfo:

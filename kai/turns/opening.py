@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,6 @@ from anyio import to_thread
 
 from kai.catalog.tools import notices
 from kai.context.epoch import Grounds, epoch
-from kai.log import log
 from kai.model.backends import Manifest
 from kai.model.ids import RunId, SessionId, fresh
 from kai.model.turns import SessionRow
@@ -19,6 +19,7 @@ from kai.protocols.driver import DriverSetup
 from kai.protocols.registry import driver_for
 from kai.protocols.session import Session, open_session
 from kai.store import sessions
+from kai.turns.background import Background
 from kai.turns.facts import identity_mark, memory_mode
 from kai.turns.parts import Parts
 from kai.turns.pool import Opener
@@ -30,6 +31,7 @@ class Opening:
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
+        self.background = Background(parts)
 
     async def epoch(self, route: Route) -> str:
         """The hash of all that a session of this route is started under."""
@@ -100,7 +102,7 @@ class Opening:
         async def open_it() -> AsyncIterator[Session]:
             planned = await to_thread.run_sync(self._plan, route, row.native_id, run)
             for note in planned.notes:
-                log.info("run.note", run=run, note=note)
+                await self.background.note(row.channel, note)
             limits = self._parts.config.settings.limits.over(route.manifest.limits)
             async with open_session(
                 self._parts.launcher,
@@ -110,6 +112,7 @@ class Opening:
                 clock=self._parts.clock,
                 wire_path=self._parts.runs / run / "wire",
                 resume=row.native_id,
+                on_unsolicited=partial(self.background.unsolicited, row.channel, route.manifest.title),
             ) as session:
                 yield session
 

@@ -1,8 +1,9 @@
 """The live sessions: one a channel, bounded, the longest idle leaving first, never a busy one."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
+from typing import Any
 
 import anyio
 from anyio.abc import TaskGroup, TaskStatus
@@ -117,6 +118,10 @@ class Pool:
                 told = True
                 await on_wait()
             await self._room.wait(seen, limit_s=5.0)
+
+    def later(self, work: Callable[..., Coroutine[Any, Any, None]], *args: object) -> None:
+        """Start something that outlives whoever asks for it."""
+        self._tasks.start_soon(work, *args)
 
     def take(self, live: Live) -> None:
         """Mark it busy: it is not evicted."""

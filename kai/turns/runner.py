@@ -46,7 +46,7 @@ class Running:
     conversing: bool = False  # the prompt is (being) handed over: only the protocol can end the turn now
     stop_asked: bool = False
     cut: str = ""  # why kai itself ends the turn
-    saved_at: float = 0.0
+    saved_at: float = 0.0  # monotonic: when there was last something to save, or its begin
     tasks: TaskGroup | None = None
 
 
@@ -68,9 +68,9 @@ class Runner:
     async def run(self, turn: Turn) -> None:
         """Run `turn` to its end. Raises only when even the end cannot be stored."""
         address = await self._parts.store.read(channels.address_of, turn.address)
-        running = Running(turn, self._parts.live.begin(turn.turn, address.bridge))
-        self._running[turn.turn] = running
         started = self._parts.clock.monotonic()
+        running = Running(turn, self._parts.live.begin(turn.turn, address.bridge), saved_at=started)
+        self._running[turn.turn] = running
         try:
             outcome = self._as_asked(running, await self._guarded(running))
             await self._finish(running, outcome)

@@ -38,28 +38,31 @@ class Streams:
                 seen = bell.count
                 while claimed != bell.owed:  # a claim is a transaction: not one for every piece of progress
                     claimed = bell.owed
-                    for owed in await store.write(deliveries.claim, bridge, clock.now(), CLAIM_LIMIT):
-                        claimed = 0
+                    found = await store.write(deliveries.claim, bridge, clock.now(), CLAIM_LIMIT)
+                    if len(found) == CLAIM_LIMIT:
+                        claimed = 0  # there may be more
+                    for owed in found:
                         yield owed
+                running = self._running(bridge, shown)
+                if running and not shown:
+                    shown_at = clock.monotonic()  # the first look comes in a moment: a quick turn is over by then
+                    shown.update((live.turn, -1) for live in running)
                 pause = shown_at + PROGRESS_EVERY_S - clock.monotonic()
-                if pause <= 0:
+                if running and pause <= 0:
                     shown_at = clock.monotonic()
-                    for live in self._moved(bridge, shown):
+                    for live in [live for live in running if shown.get(live.turn) != live.mark]:
+                        shown[live.turn] = live.mark
                         yield Progress(live.turn, live.state.value, live.fold.text, live.fold.tools)
-                    await bell.wait(seen, limit_s=LOOK_EVERY_S)
-                else:
-                    await bell.wait(seen, limit_s=pause)
+                await bell.wait(seen, limit_s=pause if running and pause > 0 else LOOK_EVERY_S)
         finally:
             self.listeners -= 1
 
-    def _moved(self, bridge: str, shown: dict[TurnId, int]) -> list[LiveTurn]:
-        """The turns of `bridge` that look different from what was shown; those that ended are forgotten."""
+    def _running(self, bridge: str, shown: dict[TurnId, int]) -> list[LiveTurn]:
+        """The running turns of `bridge`; those that ended are forgotten in `shown`."""
         running = self._parts.live.of_bridge(bridge)
         for turn in shown.keys() - {live.turn for live in running}:
             del shown[turn]
-        moved = [live for live in running if shown.get(live.turn) != live.mark]
-        shown.update((live.turn, live.mark) for live in moved)
-        return moved
+        return running
 
     async def events(self, view: View) -> AsyncIterator[dict[str, Any]]:
         """Every event of a turn from its first to ``end``. One that ended before: its end, from what is stored."""
