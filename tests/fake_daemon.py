@@ -84,6 +84,7 @@ class FakeDaemon:
         self.socket = path
         self.asked: list[Asked] = []
         self.canned: dict[tuple[str, str], tuple[int, Any]] = {}
+        self.computed: dict[tuple[str, str], Callable[[dict[str, list[str]]], Any]] = {}  # from the query
         self.turns: dict[str, FakeTurn] = {}
         self.owed: list[Delivery | Row] = []
         self.on_message: Callable[[FakeTurn], None] = lambda turn: self.tell(turn.turn, end_row("ok"))
@@ -296,6 +297,8 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             if (canned := self.fake.canned.get((asked.method, asked.path))) is not None:
                 self._send(*canned)
+            elif (computed := self.fake.computed.get((asked.method, asked.path))) is not None:
+                self._send(200, computed(asked.query))
             else:
                 self._play(asked, asked.path.strip("/").split("/"))
         except (BrokenPipeError, ConnectionResetError):

@@ -3,8 +3,8 @@
 import getpass
 import sys
 import tempfile
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Iterator
+from contextlib import AsyncExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -57,28 +57,30 @@ def command(
         banner=f"kai {__version__}. Alt-Enter begins a new line, /help lists the commands, Ctrl-D leaves.",
         turns_outlive=not is_private,
     )
-    return 0 if run(_chat, folders, wishes, as_person, backend, is_private) else 1
+    with _beside(folders) if is_private else nullcontext(folders) as own:
+        return 0 if run(_chat, own, wishes, as_person, backend) else 1
 
 
-async def _chat(folders: Folders, wishes: Wishes, as_person: str, backend: str, is_private: bool) -> bool:
+async def _chat(folders: Folders, wishes: Wishes, as_person: str, backend: str) -> bool:
     async with AsyncExitStack() as stack:
-        if is_private:
-            socket = await stack.enter_async_context(_own_daemon(folders))
-        else:
-            socket = folders.socket(PEOPLE)
-            if not await is_running(folders):
+        if not await is_running(folders):
+            if wishes.turns_outlive:
                 await start_in_background(folders)
+            else:
+                await stack.enter_async_context(private(folders))
+        if wishes.turns_outlive:
             wishes = replace(wishes, revive=partial(start_in_background, folders))
-        client = await stack.enter_async_context(Client(socket, as_person=as_person))
+        client = await stack.enter_async_context(Client(folders.socket(PEOPLE), as_person=as_person))
         person = await _person(client, as_person)
         if backend:
             await client.use(Preference(backend=backend), channel=wishes.thread)
         return await talk(client, replace(wishes, chat=person["principal"]))
 
 
-@asynccontextmanager
-async def _own_daemon(folders: Folders) -> AsyncIterator[Path]:
-    """A daemon in this process on a state beside the usual one, or the one of another private chat that runs."""
+@contextmanager
+def _beside(folders: Folders) -> Iterator[Folders]:
+    """The folders of a private daemon: a state beside the usual one."""
+    prepare(folders)
     state = folders.state / "private"
     with tempfile.TemporaryDirectory(prefix="kai-") as other:
         own = replace(folders, state=state, runtime=state / "run")
@@ -86,12 +88,7 @@ async def _own_daemon(folders: Folders) -> AsyncIterator[Path]:
             own.socket("agents.sock")
         except FolderError:  # too deep for a socket
             own = replace(own, runtime=Path(other))
-        prepare(folders)
-        if await is_running(own):
-            yield own.socket(PEOPLE)
-            return
-        async with private(own) as socket:
-            yield socket
+        yield own
 
 
 async def _person(client: Client, as_person: str) -> View:

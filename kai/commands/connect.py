@@ -2,11 +2,11 @@
 
 import logging
 import os
-import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -71,10 +71,8 @@ async def connected(folders: Folders, *, as_person: str = "") -> AsyncIterator[C
 async def private(folders: Folders) -> AsyncIterator[Path]:
     """The socket of a daemon inside this process. It logs nothing but faults: the terminal belongs to the command."""
     # It knows every part: a command that finds a daemon running needs none of them.
-    from kai import daemon  # noqa: PLC0415
-    from kai.log import set_up  # noqa: PLC0415
-
-    set_up("debug" if os.environ.get("KAI_DEBUG") else "critical")
+    daemon = await to_thread.run_sync(import_module, "kai.daemon")
+    daemon.set_up("debug" if os.environ.get("KAI_DEBUG") else "critical")
     async with daemon.private(folders) as socket:
         yield socket
 
@@ -82,32 +80,39 @@ async def private(folders: Folders) -> AsyncIterator[Path]:
 async def start_in_background(folders: Folders) -> None:
     """Start a daemon that leaves when nobody needs it; returns when one answers. Raises `NotStartedError`."""
     log = folders.state / "kai.log"
-    process = await to_thread.run_sync(_spawn, folders, log)
+    daemon = await to_thread.run_sync(_spawn, folders, log)
+    ended: int | None = None
     with anyio.move_on_after(START_S):
-        while process.poll() is None or process.returncode == 0:  # 0: another one was quicker, and ours has left
+        while not ended:  # 0: another one was quicker, ours has left, and that one will answer
             if await is_running(folders):
                 return
+            ended = _status(daemon) if ended is None else ended
             await anyio.sleep(0.02)
-    if not await is_running(folders):
-        lines = (await anyio.Path(log).read_text(errors="replace")).strip().split("\n")
-        said = [line.removeprefix("kai: ") for line in lines if line.startswith("kai: ")] or lines
-        raise NotStartedError(said[-1][:400], str(log))
+    lines = (await anyio.Path(log).read_text(errors="replace")).strip().split("\n")
+    said = [line.removeprefix("kai: ") for line in lines if line.startswith("kai: ")] or lines
+    raise NotStartedError(said[-1][:400], str(log))
 
 
-def _spawn(folders: Folders, log: Path) -> subprocess.Popen[bytes]:
+def _status(daemon: int) -> int | None:
+    """The exit status of a child that has ended; None while it runs."""
+    pid, status = os.waitpid(daemon, os.WNOHANG)
+    return status if pid else None
+
+
+def _spawn(folders: Folders, log: Path) -> int:
+    """Start it in a session of its own, so that it outlives this process and its terminal; gives the process id."""
     prepare(folders)
     where = ["--state", folders.state, "--runtime", folders.runtime]
     if folders.config_from == "flag":  # a folder that was named has to be there, the default one has not
         where += ["--config", folders.config]
     argv = [sys.executable, "-m", "kai", *map(str, where), "serve", "--idle-exit", str(IDLE_EXIT_S)]
-    env = os.environ | {"PYTHONPATH": str(Path(kai.__path__[0]).parent)}  # it starts elsewhere, maybe from a checkout
-    out = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
-    try:
-        return subprocess.Popen(
-            argv, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True, cwd="/", env=env
-        )
-    finally:
-        os.close(out)
+    env = os.environ | {"PYTHONPATH": str(Path(kai.__path__[0]).parent)}  # it may be a checkout
+    files = [
+        (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+        (os.POSIX_SPAWN_OPEN, 1, str(log), os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600),
+        (os.POSIX_SPAWN_DUP2, 1, 2),
+    ]
+    return os.posix_spawn(sys.executable, argv, env, file_actions=files, setsid=True)
 
 
 def run(work: Callable[..., Awaitable[T]], *args: Any) -> T:

@@ -1,0 +1,51 @@
+"""``kai backend``."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.commands.conftest import Kai
+from tests.fake_daemon import FakeDaemon
+
+
+def backend(**more: Any) -> dict[str, Any]:
+    known = {"id": "claude", "title": "Claude Code", "version": "2.1", "logged_in": True, "problem": "", "login": ""}
+    return {**known, "program": "/usr/bin/claude", **more}
+
+
+def test_backends_are_listed_and_shown(kai: Kai, fake: FakeDaemon) -> None:
+    fake.canned["GET", "/v1/backends"] = (200, [backend()])
+    assert kai("backend", "list")[1].splitlines()[1].split() == ["claude", "Claude", "Code", "2.1", "yes", "-"]
+    assert json.loads(kai("backend", "show", "claude", "--json")[1])["program"] == "/usr/bin/claude"
+    assert kai("backend", "show", "clade")[2] == "kai: There is no backend 'clade'.\n     Did you mean 'claude'?\n"
+
+
+def test_a_check_that_fails_is_exit_status_1_with_what_to_do(kai: Kai, fake: FakeDaemon) -> None:
+    fake.canned["POST", "/v1/backends/claude/check"] = (200, {"id": "claude", "problem": "", "hint": "", "ready": True})
+    assert kai("backend", "check", "claude")[0] == 0
+    found = {"id": "claude", "problem": "It is not logged in.", "hint": "Log in.", "ready": False}
+    fake.canned["POST", "/v1/backends/claude/check"] = (200, found)
+    assert kai("backend", "check", "claude")[:2] == (1, "claude: It is not logged in.\nLog in.\n")
+    assert kai("backend", "check", "claude", "--json")[0] == 1
+
+
+@pytest.mark.parametrize(("command", "status"), [("true", 0), ("sh -c 'exit 3'", 1)])
+def test_a_login_runs_the_clis_own_command_here(kai: Kai, fake: FakeDaemon, command: str, status: int) -> None:
+    fake.canned["GET", "/v1/backends"] = (200, [backend(login=command)])
+    assert kai("backend", "login", "claude")[0] == status
+
+
+def test_a_login_of_another_os_user_is_not_tried(kai: Kai, fake: FakeDaemon) -> None:
+    fake.canned["GET", "/v1/backends"] = (200, [backend(login="false")])
+    fake.canned["GET", "/v1/people/Ann"] = (200, {"os_user": "someone-else"})
+    status, _, err = kai("backend", "login", "claude", "--as", "Ann")
+    assert status == 1
+    assert "Run it as that user: sudo -iu someone-else false" in err
+
+
+def test_a_backend_without_a_login_or_a_program_says_so(kai: Kai, fake: FakeDaemon) -> None:
+    fake.canned["GET", "/v1/backends"] = (200, [backend()])
+    assert kai("backend", "login", "claude")[:2] == (0, "Claude Code needs no login, or tells of none.\n")
+    fake.canned["GET", "/v1/backends"] = (200, [backend(login="true", program=None, problem="It is not installed.")])
+    assert kai("backend", "login", "claude")[0] == 1

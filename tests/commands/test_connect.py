@@ -1,0 +1,73 @@
+"""Where a command finds its daemon."""
+
+import os
+import signal
+from pathlib import Path
+
+import anyio
+import pytest
+
+from kai.commands.connect import NotStartedError, ask, connected, is_running, start_in_background
+from kai.settings.where import Folders, find
+from tests.commands.conftest import Kai
+from tests.fake_daemon import FakeDaemon
+
+pytestmark = pytest.mark.anyio
+
+
+def flags(folders: list[str]) -> tuple[str, str, str]:
+    return folders[1], folders[3], folders[5]
+
+
+@pytest.fixture
+def where(folders: list[str]) -> Folders:
+    return find(*flags(folders))
+
+
+def test_a_running_daemon_is_asked_and_told_for_whom(fake: FakeDaemon, folders: list[str]) -> None:
+    fake.canned["GET", "/v1/people"] = (200, [{"name": "Ann"}])
+    assert ask(flags(folders), "Ann", lambda client: client.people()) == [{"name": "Ann"}]
+    assert fake.asked[-1].headers["kai-as"] == "Ann"
+
+
+def test_without_one_a_daemon_in_this_process_answers_and_leaves_nothing_running(
+    folders: list[str], where: Folders
+) -> None:
+    found = ask(flags(folders), "", lambda client: client.people())
+    assert len(found) == 1
+    assert not anyio.run(is_running, where)
+
+
+async def test_a_socket_that_nobody_listens_on_is_no_daemon(fake: FakeDaemon, where: Folders) -> None:
+    assert await is_running(where)
+    await anyio.to_thread.run_sync(fake.stop)
+    assert not await is_running(where)
+    await anyio.to_thread.run_sync(fake.start)
+
+
+async def test_a_daemon_started_in_the_background_answers_and_outlives_its_starter(where: Folders) -> None:
+    async with anyio.create_task_group() as both:  # two at once end up with one daemon
+        both.start_soon(start_in_background, where)
+        both.start_soon(start_in_background, where)
+    async with connected(where) as client:
+        pid = (await client.status())["pid"]
+    assert pid != os.getpid()
+    assert os.getsid(pid) == pid
+    os.kill(pid, signal.SIGTERM)
+    with anyio.fail_after(10):
+        while await is_running(where):  # noqa: ASYNC110 - another process
+            await anyio.sleep(0.02)
+
+
+async def test_a_daemon_that_cannot_start_is_told_with_its_last_words(where: Folders) -> None:
+    await anyio.Path(where.config, "kai.yaml").write_text("backnd: auto\n")
+    with pytest.raises(NotStartedError, match=r"kai\.yaml:1:1.*did you mean 'backend'") as raised:
+        await start_in_background(where)
+    assert str(where.state / "kai.log") in raised.value.hint
+
+
+def test_a_bad_configuration_is_told_by_every_command_that_needs_a_daemon(kai: Kai, folders: list[str]) -> None:
+    Path(folders[1], "kai.yaml").write_text("backnd: auto\n")
+    status, out, err = kai("person", "list")
+    assert (status, out) == (1, "")
+    assert "kai.yaml:1:1" in err

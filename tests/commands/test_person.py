@@ -1,0 +1,45 @@
+"""``kai person``."""
+
+import json
+
+from tests.commands.conftest import Kai
+from tests.fake_daemon import FakeDaemon
+
+ANN = {"principal": "p-ann", "name": "Ann", "os_user": "ann", "zone": "Europe/Berlin", "email": ""}
+
+
+def test_a_person_is_added_with_an_os_user(kai: Kai, fake: FakeDaemon) -> None:
+    fake.canned["POST", "/v1/people"] = (201, ANN)
+    status, out, _ = kai("person", "add", "Ann", "--os-user", "ann")
+    assert (status, fake.asked[-1].body) == (0, {"name": "Ann", "os_user": "ann"})
+    assert "zone       Europe/Berlin\n" in out
+    assert "email" not in out
+
+
+def test_people_are_listed(kai: Kai, fake: FakeDaemon) -> None:
+    fake.canned["GET", "/v1/people"] = (200, [ANN])
+    assert kai("person", "list")[1].splitlines()[1].split() == ["Ann", "ann", "Europe/Berlin", "-", "p-ann"]
+    assert json.loads(kai("person", "list", "--json")[1]) == [ANN]
+
+
+def test_a_person_is_shown_by_name(kai: Kai, fake: FakeDaemon) -> None:
+    fake.canned["GET", "/v1/people/Ann"] = (200, ANN)
+    assert kai("person", "show", "Ann")[0] == 0
+    status, _, err = kai("person", "show", "Bob")
+    assert (status, err) == (1, "kai: There is no GET /v1/people/Bob.\n")
+
+
+def test_only_what_is_given_is_changed_and_empty_clears(kai: Kai, fake: FakeDaemon) -> None:
+    fake.canned["PATCH", "/v1/people/Ann"] = (200, ANN)
+    assert kai("person", "set", "Ann", "--name", "Anna", "--zone", "")[0] == 0
+    assert fake.asked[-1].body == {"name": "Anna", "zone": ""}
+    assert kai("person", "set", "Ann")[0] == 2
+    assert kai("person", "set", "Ann", "--permissions", "always")[0] == 2
+
+
+def test_a_person_is_removed_and_an_account_linked(kai: Kai, fake: FakeDaemon) -> None:
+    fake.canned["DELETE", "/v1/people/Ann"] = (200, ANN)
+    fake.canned["POST", "/v1/people/Ann/accounts"] = (201, {"person": "Ann", "bridge": "telegram", "account": "7"})
+    assert kai("person", "remove", "Ann")[0] == 0
+    assert kai("person", "link", "Ann", "telegram", "7", "--json")[0] == 0
+    assert fake.asked[-1].body == {"bridge": "telegram", "account": "7"}
