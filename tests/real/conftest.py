@@ -10,7 +10,7 @@ from tests.real.agents import AGENTS, RealAgent
 from tests.real.driving import Bench
 from tests.stub_model import StubModel
 
-LIMIT_S = 90  # starting a CLI takes seconds, and far more on a machine with two busy cores
+LIMIT_S = 240  # starting a CLI takes seconds, and far more on a machine with two busy cores
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -3,10 +3,11 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +17,6 @@ from tests.real.agents import AGENTS, PATH, processes_with
 from tests.stub_model import StubModel
 
 CHECKOUT = Path(__file__).parents[2]
-START_S = 30.0
 
 
 @dataclass
@@ -63,11 +63,12 @@ class Household:
                     process.wait()
 
     def _wait_until_it_answers(self, process: subprocess.Popen[bytes]) -> None:
-        end = time.monotonic() + START_S
-        while not (self.root / "runtime/people.sock").exists():
-            if process.poll() is not None or time.monotonic() > end:
-                raise AssertionError((self.root / "daemon.log").read_text())
-            time.sleep(0.02)
+        def answers() -> bool:
+            assert process.poll() is None, self.log
+            with socket.socket(socket.AF_UNIX) as client:
+                return client.connect_ex(str(self.root / "runtime/people.sock")) == 0
+
+        wait_for(answers)
 
     def kai(self, *args: str, code: int = 0) -> str:
         """Run ``kai ARGS`` and give its output; the exit status must be `code`."""
@@ -111,7 +112,7 @@ class Household:
         return path.read_text() if path.exists() else ""
 
 
-def wait_for(condition: Any, limit_s: float = 30.0) -> None:
+def wait_for(condition: Callable[[], bool], limit_s: float = 30.0) -> None:
     """Wait for something in another process."""
     end = time.monotonic() + limit_s
     while not condition():

@@ -33,9 +33,8 @@ def test_the_block_that_kai_shows_is_the_block_that_the_model_got(agent: RealAge
         # The second turn is the same session: the first block is in its transcript, the second stands after it.
         assert [place.count for place in requests[1].places(second["text"])] == [1]
         assert [place.count for place in requests[1].places(first["text"])] == [1]
-        names = [section["name"] for section in first["sections"]]
-        assert "session" in names
-        assert "session" not in [section["name"] for section in second["sections"]]
+        assert "session.history" in [section["name"] for section in first["sections"]]
+        assert "session.history" not in [section["name"] for section in second["sections"]]
         for answer in answers:
             assert household.kai("context", "verify", answer["turn_id"])
         turn = household.json("turn", "show", answers[0]["turn_id"])
