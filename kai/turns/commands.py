@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 
 from kai.model.backends import Manifest
-from kai.model.errors import BusyError
+from kai.model.errors import BadInputError, BusyError
 from kai.model.ids import ChannelId, TurnId
 from kai.model.people import Address, Person, Preference
 from kai.model.states import TurnState
@@ -14,6 +14,7 @@ from kai.turns.control import Command, help_text
 from kai.turns.lanes import Lanes
 from kai.turns.parts import Parts
 from kai.turns.route import Route, decide, look
+from kai.turns.route import Next
 from kai.turns.runner import Runner
 from kai.turns.stopping import Stopping
 
@@ -24,7 +25,7 @@ DEFAULT = "-"  # what a person types to take a choice back
 class Commands:
     """Does what a slash command says. Raises `KaiError` with a sentence for whatever cannot be done."""
 
-    def __init__(self, parts: Parts, runner: Runner, lanes: Lanes, stopping: Stopping) -> None:
+    def __init__(self, parts: Parts, runner: Runner, lanes: Lanes[Next], stopping: Stopping) -> None:
         self._parts = parts
         self._runner = runner
         self._lanes = lanes
@@ -101,8 +102,11 @@ class Commands:
     async def prefer(self, person: Person, channel: ChannelId, choice: Preference) -> str:
         """Keep a choice for `channel` and say what holds from the next message on.
 
-        Raises `BusyError` while a turn runs, `UnknownThingError` for an unknown workspace; then nothing changes.
+        Raises `BusyError` while a turn runs, `UnknownThingError` or `BadInputError` for what is not there; then nothing changes.
         """
+        for field, value in (("model", choice.model), ("effort", choice.effort)):
+            if value != DEFAULT and (value.startswith("-") or not value.isprintable()):
+                raise BadInputError(field, f"{value!r} is none", "Name it as the backend does; '-' is the default.")
         if choice.workspace and choice.workspace != DEFAULT:
             self._parts.config.workspace(choice.workspace)
 

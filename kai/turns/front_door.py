@@ -18,6 +18,7 @@ from kai.turns.evidence import Evidence
 from kai.turns.inbox import Inbox
 from kai.turns.lanes import Lanes
 from kai.turns.parts import Parts
+from kai.turns.route import Next
 from kai.turns.runner import Runner
 from kai.turns.stopping import Stopping
 from kai.turns.streams import Streams
@@ -31,7 +32,7 @@ SHELL = "terminal"  # the bridge of whoever calls from a shell of their own
 class FrontDoor:
     """Every method looks up what its caller may do, each time: a right that was taken away is gone at once."""
 
-    def __init__(self, parts: Parts, runner: Runner, lanes: Lanes) -> None:
+    def __init__(self, parts: Parts, runner: Runner, lanes: Lanes[Next]) -> None:
         self._parts = parts
         self._runner = runner
         self._lanes = lanes

@@ -15,6 +15,7 @@ from kai.turns.commands import Commands
 from kai.turns.control import Command, Reply, recognise
 from kai.turns.lanes import Lanes
 from kai.turns.parts import Parts
+from kai.turns.route import Next
 from kai.turns.runner import Runner
 
 MAX_TEXT_BYTES = 4 * 1024 * 1024
@@ -35,7 +36,7 @@ class Taken:
 class Inbox:
     """Takes messages. Everything that must not be lost is committed before `receive` returns."""
 
-    def __init__(self, parts: Parts, runner: Runner, lanes: Lanes, commands: Commands) -> None:
+    def __init__(self, parts: Parts, runner: Runner, lanes: Lanes[Next], commands: Commands) -> None:
         self._parts = parts
         self._runner = runner
         self._lanes = lanes

@@ -1,23 +1,27 @@
 """A lane a channel: one turn at a time, in order; lanes run beside each other."""
 
 from collections.abc import Awaitable, Callable
+from typing import Generic, TypeVar
 
 import anyio
 from anyio.abc import TaskGroup
 
 from kai.log import log
 from kai.model.ids import ChannelId
-from kai.model.turns import Turn
 
-NextTurn = Callable[[ChannelId], Awaitable[Turn | None]]
-RunTurn = Callable[[Turn], Awaitable[None]]
+T = TypeVar("T")  # a turn, with whatever was looked up along with it
 RETRY_S = 1.0  # before a lane that met a fault of the store looks again
 
 
-class Lanes:
+class Lanes(Generic[T]):
     """Runs queued turns. The store is the queue: a lane only remembers whether it is moving."""
 
-    def __init__(self, tasks: TaskGroup, next_turn: NextTurn, run_turn: RunTurn) -> None:
+    def __init__(
+        self,
+        tasks: TaskGroup,
+        next_turn: Callable[[ChannelId], Awaitable[T | None]],
+        run_turn: Callable[[T], Awaitable[None]],
+    ) -> None:
         self._tasks = tasks
         self._next = next_turn
         self._run = run_turn

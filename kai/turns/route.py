@@ -6,15 +6,15 @@ from pathlib import Path
 
 from kai.model.backends import Manifest
 from kai.model.context import AgentDefinition
-from kai.model.errors import UnknownThingError
+from kai.model.errors import KaiError, UnknownThingError
 from kai.model.ids import ChannelId, PrincipalId
 from kai.model.messages import Message
-from kai.model.people import Channel, ChannelKind, Person, Preference
+from kai.model.people import Address, Channel, ChannelKind, Person, Preference
 from kai.model.turns import Turn
 from kai.people.folders import PersonFolders
 from kai.settings import why
 from kai.settings.values import Settings, Workspace
-from kai.store import channels, messages, people
+from kai.store import channels, messages, people, turns
 from kai.store import choices as chosen
 from kai.store.binding import Connection
 from kai.turns.backends import Backends
@@ -69,9 +69,29 @@ def look(db: Connection, principal: PrincipalId, channel: ChannelId) -> Looked:
     )
 
 
-def look_at_turn(db: Connection, turn: Turn) -> tuple[Looked, Message]:
-    """The place of a turn, and its message."""
-    return look(db, turn.principal, turn.channel), messages.get(db, turn.message)
+@dataclass(frozen=True, slots=True)
+class Next:
+    """The first turn of a lane with its place and its message: one look into the store for all of it.
+
+    `found` is the error instead when one of them is gone: it is for the turn to fail by it, not for the lane.
+    """
+
+    turn: Turn
+    address: Address
+    found: tuple[Looked, Message] | KaiError
+
+
+def look_at_next(db: Connection, channel: ChannelId) -> Next | None:
+    """The turn that waits longest in a channel."""
+    turn = turns.next_queued(db, channel)
+    if turn is None:
+        return None
+    found: tuple[Looked, Message] | KaiError
+    try:
+        found = look(db, turn.principal, turn.channel), messages.get(db, turn.message)
+    except UnknownThingError as error:
+        found = error
+    return Next(turn, channels.address_of(db, turn.address), found)
 
 
 async def decide(looked: Looked, config: Config, backends: Backends, folders: PersonFolders) -> Route:

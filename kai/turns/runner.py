@@ -15,7 +15,7 @@ from kai.model.messages import Message
 from kai.model.states import DispatchState, TurnState
 from kai.model.turns import DeliveryKind, Dispatch, NewDelivery, Outcome, SessionRow, Turn
 from kai.protocols.session import SessionLostError
-from kai.store import channels, deliveries, sessions, turns
+from kai.store import deliveries, sessions, turns
 from kai.store.binding import Connection
 from kai.turns import outbox
 from kai.turns.asking import Asking
@@ -25,7 +25,7 @@ from kai.turns.live import Bell, LiveTurn
 from kai.turns.opening import Opening
 from kai.turns.parts import Parts
 from kai.turns.pool import Live
-from kai.turns.route import Route, decide, look_at_turn
+from kai.turns.route import Looked, Next, Route, decide, look_at_next
 
 PARTIAL_EVERY_S = 1.0  # how much of a running answer a killed daemon may forget
 FINISH_TRIES = 600
@@ -65,14 +65,17 @@ class Runner:
     def every(self) -> list[Running]:
         return list(self._running.values())
 
-    async def run(self, turn: Turn) -> None:
-        """Run `turn` to its end. Raises only when even the end cannot be stored."""
-        address = await self._parts.store.read(channels.address_of, turn.address)
-        started = self._parts.clock.monotonic()
-        running = Running(turn, self._parts.live.begin(turn.turn, address.bridge), saved_at=started)
+    async def next(self, channel: ChannelId) -> Next | None:
+        """The turn to run next in a channel."""
+        return await self._parts.store.read(look_at_next, channel)
+
+    async def run(self, next_: Next) -> None:
+        """Run a turn to its end. Raises only when even the end cannot be stored."""
+        turn, started = next_.turn, self._parts.clock.monotonic()
+        running = Running(turn, self._parts.live.begin(turn.turn, next_.address.bridge), saved_at=started)
         self._running[turn.turn] = running
         try:
-            outcome = self._as_asked(running, await self._guarded(running))
+            outcome = self._as_asked(running, await self._guarded(running, next_.found))
             await self._finish(running, outcome)
         finally:
             del self._running[turn.turn]
@@ -80,10 +83,12 @@ class Runner:
         seconds = round(self._parts.clock.monotonic() - started, 3)
         log.info("turn.finished", turn=turn.turn, state=outcome.state, failure=outcome.failure, seconds=seconds)
 
-    async def _guarded(self, running: Running) -> Outcome:
+    async def _guarded(self, running: Running, found: tuple[Looked, Message] | KaiError) -> Outcome:
         try:
             with running.scope:
-                return await self._attempts(running)
+                if isinstance(found, KaiError):
+                    return _failed(found)
+                return await self._attempts(running, *found)
         except KaiError as error:
             return _failed(error)
         except Exception:  # noqa: BLE001 - the boundary of a turn: it fails, the daemon goes on
@@ -91,9 +96,8 @@ class Runner:
             return Outcome(TurnState.FAILED, failure=FailureKind.INTERNAL, reason="kai itself failed.")
         return running.live.fold.outcome()  # the scope was cancelled: stopped or cut before anything was sent
 
-    async def _attempts(self, running: Running) -> Outcome:
+    async def _attempts(self, running: Running, looked: Looked, message: Message) -> Outcome:
         parts = self._parts
-        looked, message = await parts.store.read(look_at_turn, running.turn)
         route = await decide(looked, parts.config, parts.backends, parts.folders)
         running.route = route
         try:
@@ -123,9 +127,9 @@ class Runner:
         block = assemble(facts)
         row = held.row if held else await self.opening.row(route, epoch, resume=resume)
         run = held.run if held else RunId(fresh("r"))
-        now = parts.clock.now()
+        prompt = Prompt(DispatchId(fresh("d")), block.text, await media_for(route.manifest, message), bare=block.bare)
         dispatch = Dispatch(
-            dispatch=DispatchId(fresh("d")),
+            dispatch=prompt.dispatch,
             turn=turn.turn,
             attempt=turn.attempts + (1 if running.dispatch is None else 2),
             state=DispatchState.PREPARED,
@@ -135,18 +139,20 @@ class Runner:
             run=run,
             epoch=epoch,
             fresh=facts.fresh,
-            prepared_at=now,
+            prepared_at=parts.clock.now(),
+            # A session that is there gets the bytes next: that they go is committed along with them.
+            frame_sha256=held.session.digest(prompt) if held else "",
+            native_id=held.session.native_id if held else "",
         )
         await parts.store.write_soft(_prepare, row if held is None else None, running.dispatch, dispatch, block)
         running.dispatch = dispatch.dispatch
         self._become(running, TurnState.RUNNING)
         if held is None:
             held = await self._open(running, route, row, run, facts.history)
-        prompt = Prompt(dispatch.dispatch, block.text, await media_for(route.manifest, message), bare=block.bare)
         running.held = held
         parts.pool.take(held)
         try:
-            return await self._converse(running, held, prompt)
+            return await self._converse(running, held, prompt, is_marked=bool(dispatch.frame_sha256))
         finally:
             held.owes_session_block = running.live.fold.outcome().compacted or (owed and block.bare)
             parts.pool.give_back(held)
@@ -176,11 +182,12 @@ class Runner:
             self._bell(running).owe()
         return held
 
-    async def _converse(self, running: Running, held: Live, prompt: Prompt) -> Outcome:
+    async def _converse(self, running: Running, held: Live, prompt: Prompt, *, is_marked: bool) -> Outcome:
         async def on_sent(sha256: str) -> None:
-            now = self._parts.clock.now()
-            native_id = held.session.native_id
-            await self._parts.store.write_soft(turns.mark_sent, prompt.dispatch, sha256, now, native_id)
+            if not is_marked:
+                now = self._parts.clock.now()
+                native_id = held.session.native_id
+                await self._parts.store.write_soft(turns.mark_sent, prompt.dispatch, sha256, now, native_id)
             running.conversing = True
 
         async with anyio.create_task_group() as tasks:
@@ -284,12 +291,17 @@ class Runner:
 def _prepare(
     db: Connection, new_session: SessionRow | None, before: DispatchId | None, dispatch: Dispatch, block: ContextBlock
 ) -> None:
-    """All that must be known before the first byte: the session, the end of an attempt before, the snapshot."""
+    """All that must be known before the first byte: the session, the end of an attempt before, the snapshot.
+
+    With the digest of its frame, the attempt counts as sent from now on.
+    """
     if new_session is not None:
         sessions.open(db, new_session)
     if before is not None:
         turns.settle(db, before, dispatch.prepared_at)
     turns.begin(db, dispatch.turn, dispatch, block, dispatch.prepared_at)
+    if dispatch.frame_sha256:
+        turns.mark_sent(db, dispatch.dispatch, dispatch.frame_sha256, dispatch.prepared_at, dispatch.native_id)
 
 
 def _failed(error: KaiError) -> Outcome:

@@ -1,0 +1,60 @@
+"""The daemon looking at itself."""
+
+from pathlib import Path
+
+import pytest
+
+from kai.model.errors import ApiError
+from tests.e2e.house import House, Kai
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_status_tells_what_runs_and_what_waits(kai: Kai) -> None:
+    running = await kai.say("FAKE:slow=500,0.02")
+    await kai.until(running, "text")
+    await kai.say("waits")
+    status = await kai.client.status()
+    assert [one["turn"] for one in status["running"]] == [running.turn]
+    assert status["sessions"][0]["busy"]
+    assert status["counts"]["turns_queued"] == 1
+    assert status["launcher"] == "direct"
+    await kai.client.stop(running.turn or "")
+
+
+async def test_a_sound_installation_has_no_findings(kai: Kai) -> None:
+    assert await kai.client.doctor() == []
+
+
+async def test_two_people_with_one_os_user_are_a_finding_with_its_mend(kai: Kai) -> None:
+    await kai.client.add_person("Bob")
+    names = {one["name"] for one in await kai.client.doctor()}
+    assert names == {"one-trust-domain"}
+    assert all(one["mend"] for one in await kai.client.doctor())
+
+
+async def test_a_backend_check_is_a_live_handshake(kai: Kai) -> None:
+    checked = await kai.client.check_backend("fake-acp")
+    assert checked["ready"]
+    assert not checked["problem"]
+    assert (await kai.client.status())["sessions"] == []
+
+
+async def test_a_backend_that_is_not_installed_says_how_to_install_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    async with House(tmp_path).open() as kai:
+        checked = await kai.client.check_backend("opencode")
+        assert not checked["ready"]
+        assert "install" in checked["problem"]
+        with pytest.raises(ApiError):
+            await kai.client.check_backend("nonsense")
+
+
+async def test_the_list_of_backends_tells_versions_and_abilities(kai: Kai) -> None:
+    listed = {one["id"]: one for one in await kai.client.backends()}
+    assert {"claude", "claude-agent-acp", "gemini", "opencode", "offline", "fake"} <= listed.keys()
+    assert listed["fake"]["version"] == "9.9.9"
+    assert listed["offline"]["program"]
+    assert not listed["offline"]["problem"]

@@ -1,0 +1,105 @@
+"""The slash commands, the same on every bridge."""
+
+from pathlib import Path
+
+import pytest
+
+from kai.model.errors import ApiError
+from kai.model.people import Preference
+from kai.turns.control import COMMANDS
+from tests.e2e.house import House, Kai
+
+pytestmark = pytest.mark.anyio
+
+
+async def reply(kai: Kai, text: str) -> str:
+    said = await kai.say(text)
+    assert said.turn is None
+    return said.reply
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS.keys() - {"retry"}))
+async def test_every_command_answers_in_words_and_sends_nothing_to_an_agent(kai: Kai, name: str) -> None:
+    assert (await reply(kai, f"/{name}")).strip()
+    assert await kai.client.turns() == []
+    (delivery,) = await kai.deliveries(1)
+    assert delivery.text.strip()
+
+
+async def test_a_command_is_done_once(kai: Kai) -> None:
+    first = await kai.say("/backend fake-acp", external_id="once")
+    await kai.say("/backend fake")
+    again = await kai.say("/backend fake-acp", external_id="once")
+    assert (again.duplicate, again.message) == (True, first.message)
+    assert "Fake agent (stream_json)" in await reply(kai, "/backend")
+
+
+async def test_help_names_what_passes_on_to_the_backend(kai: Kai) -> None:
+    assert "/compact" in await reply(kai, "/help")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("/backend clode", "'claude'"),
+        ("/agent hose", "'house'"),
+        ("/workspace nowhere", "no workspace"),
+        ("/model --dangerous", "model"),
+    ],
+)
+async def test_a_wrong_name_is_told_with_the_nearest_and_changes_nothing(kai: Kai, text: str, expected: str) -> None:
+    before = await reply(kai, "/status")
+    assert expected in await reply(kai, text)
+    assert await reply(kai, "/status") == before
+    assert (await kai.ask("still works"))["state"] == "done"
+
+
+async def test_a_switch_during_a_turn_is_refused(kai: Kai) -> None:
+    running = await kai.say("FAKE:slow=500,0.02")
+    await kai.until(running, "text")
+    assert "still running" in await reply(kai, "/backend fake-acp")
+    with pytest.raises(ApiError) as caught:
+        await kai.client.use(Preference(backend="fake-acp"))
+    assert caught.value.status == 409
+    await kai.client.stop(running.turn or "")
+    assert (await kai.ask("after"))["backend"] == "fake"
+
+
+async def test_use_waits_for_the_running_turn_when_asked(kai: Kai) -> None:
+    running = await kai.say("FAKE:slow=20,0.02")
+    await kai.until(running, "text")
+    changed = await kai.client.use(Preference(backend="fake-acp"), wait=True)
+    assert "Fake agent (acp)" in changed["sentence"]
+    assert (await kai.client.turn(running.turn or ""))["state"] == "done"
+    assert (await kai.ask("after"))["backend"] == "fake-acp"
+
+
+async def test_a_choice_is_taken_back_with_a_dash(kai: Kai) -> None:
+    await reply(kai, "/backend fake-acp")
+    await reply(kai, "/backend -")
+    assert (await kai.ask("hello"))["backend"] == "fake"
+
+
+async def test_a_choice_outlives_the_daemon(tmp_path: Path) -> None:
+    house = House(tmp_path)
+    async with house.open() as kai:
+        await reply(kai, "/backend fake-acp model-7")
+    async with house.open() as kai:
+        turn = await kai.ask("hello", external_id="later")
+        assert (turn["backend"], turn["model"]) == ("fake-acp", "model-7")
+
+
+async def test_retry_runs_the_last_turn_again_only_when_it_did_not_end_well(kai: Kai) -> None:
+    await kai.ask("fine")
+    assert "ended well" in await reply(kai, "/retry")
+    broken = await kai.ask("FAKE:die=1")
+    assert broken["state"] == "failed"
+    await kai.say("/retry")
+    again = (await kai.client.turns())[0]
+    assert again["retry_of"] == broken["turn"]
+    assert again["message"] == broken["message"]
+
+
+async def test_status_and_stop_say_when_nothing_runs(kai: Kai) -> None:
+    assert "Nothing is running" in await reply(kai, "/stop")
+    assert "Nothing is running" in await reply(kai, "/status")

@@ -1,0 +1,93 @@
+"""What one person may see of another: nothing."""
+
+import pytest
+
+from kai.client import Client
+from kai.model.errors import ApiError, DeniedError, UnknownThingError
+from kai.model.ids import ChannelId, PrincipalId, TurnId
+from kai.store.binding import Connection
+from kai.turns import views
+from kai.turns.door import Caller
+from tests.e2e.house import Kai
+
+pytestmark = pytest.mark.anyio
+
+
+async def bob_of(kai: Kai) -> Caller:
+    """Bob at a shell of his own: no operator."""
+    bob = await kai.client.add_person("Bob")
+    return Caller(PrincipalId(bob["principal"]), "terminal", operator=False, os_user="bob")
+
+
+async def test_anothers_turn_channel_and_block_do_not_exist(kai: Kai) -> None:
+    turn = await kai.ask("a secret")
+    bob, read = await bob_of(kai), kai.daemon.parts.store.read
+    for look in (views.turn_view, views.own_turn, views.allowed_turn):
+        with pytest.raises(UnknownThingError):
+            await read(look, bob, TurnId(turn["turn"]))
+    for refused in (views.channel_view, views.allowed_channel):
+        with pytest.raises(UnknownThingError):
+            await read(refused, bob, ChannelId(turn["channel"]))
+    with pytest.raises(UnknownThingError):
+        await read(views.history, bob, ChannelId(turn["channel"]), None, 10)
+    with pytest.raises(UnknownThingError):
+        await read(views.found, bob, ChannelId(turn["channel"]), "secret", 10)
+    assert await read(views.turn_views, bob, None, 10) == []
+
+
+async def test_nobody_but_an_operator_does_an_operators_work(kai: Kai) -> None:
+    bob, door = await bob_of(kai), kai.daemon.door
+    with pytest.raises(DeniedError):
+        await door.add_person(bob, "Eve", "")
+    with pytest.raises(DeniedError):
+        await door.reload(bob)
+    assert bob.principal is not None
+    with pytest.raises(DeniedError):
+        await door.change_person(bob, bob.principal, {"os_user": "root"})
+    assert (await door.change_person(bob, bob.principal, {"zone": "Europe/Berlin"}))["zone"] == "Europe/Berlin"
+    assert [one["name"] for one in await door.people(bob)] == ["Bob"]
+
+
+async def test_in_a_shared_channel_only_the_asker_sees_the_block_and_stops_the_turn(kai: Kai) -> None:
+    bob = await bob_of(kai)
+    turn = await kai.ask("hello", thread="garden")
+    store, now = kai.daemon.parts.store, kai.daemon.parts.clock.now()
+
+    def join(db: Connection) -> None:
+        from kai.store import channels
+
+        assert bob.principal is not None
+        channels.join(db, ChannelId(turn["channel"]), bob.principal, now)
+
+    await store.write(join)
+    assert (await store.read(views.turn_view, bob, TurnId(turn["turn"])))["answer_text"] == "echo: hello"
+    with pytest.raises(DeniedError):
+        await kai.daemon.door.stop(bob, TurnId(turn["turn"]))
+    with pytest.raises(DeniedError):
+        await kai.daemon.door.context(bob, TurnId(turn["turn"]))
+
+
+async def test_a_shared_channel_carries_nothing_private(kai: Kai) -> None:
+    bob = await bob_of(kai)
+    turn = await kai.ask("hello", thread="garden")
+    from kai.store import channels
+
+    assert bob.principal is not None
+    store, now = kai.daemon.parts.store, kai.daemon.parts.clock.now()
+    await store.write(channels.join, ChannelId(turn["channel"]), bob.principal, now)
+    shared = await kai.ask("and now, @/etc/hostname?", thread="garden")
+    text = (await kai.client.context(shared["turn"]))["text"]
+    assert "unavailable in shared channels" in text
+    assert "preferences" not in text.lower().split("[agent:")[0]
+    assert "MEMORY.md" not in text
+    assert "@\u200b/etc/hostname" in text
+    assert shared["dispatches"][0]["session"] != turn["dispatches"][0]["session"]
+
+
+async def test_a_file_is_shown_to_whom_it_was_said(kai: Kai) -> None:
+    stored = await kai.client.attach(b"bytes", "a.txt", "text/plain")
+    assert await kai.client.attachment(stored["ref"]) == b"bytes"
+    await kai.client.add_person("Bob")
+    async with Client(kai.daemon.socket, as_person="Bob") as bob:
+        with pytest.raises(ApiError):
+            await bob.attachment(stored["ref"])
