@@ -102,7 +102,8 @@ class Commands:
     async def prefer(self, person: Person, channel: ChannelId, choice: Preference) -> str:
         """Keep a choice for `channel` and say what holds from the next message on.
 
-        Raises `BusyError` while a turn runs, `UnknownThingError` or `BadInputError` for what is not there; then nothing changes.
+        Raises `BusyError` while a turn runs, `UnknownThingError` or `BadInputError` for what is not there; then nothing
+        changes.
         """
         for field, value in (("model", choice.model), ("effort", choice.effort)):
             if value != DEFAULT and (value.startswith("-") or not value.isprintable()):
