@@ -79,13 +79,8 @@ def _merged(base: Marked, over: Marked) -> Marked:
     problems = [*base.problems, *over.problems]
     if over.problems:
         return Marked(base.file, base.data, base.values, base.keys, problems, base.bad)
-    replaced = {path for path in over.values if not isinstance(over.at(path), dict)}
-
-    def kept(places: Mapping[KeyPath, Place]) -> dict[KeyPath, Place]:
-        return {p: place for p, place in places.items() if not any(p[:n] in replaced for n in range(len(p) + 1))}
-
-    values, keys = kept(base.values) | over.values, kept(base.keys) | over.keys
-    return Marked(over.file, _deep(base.data, over.data), values, keys, problems, base.bad)
+    merged = _deep(base.data, over.data)
+    return Marked(over.file, merged, base.values | over.values, base.keys | over.keys, problems, base.bad)
 
 
 def _deep(base: Any, over: Any) -> Any:
