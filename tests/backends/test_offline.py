@@ -239,6 +239,8 @@ def test_a_cancelled_question_is_closed_and_its_late_answer_changes_nothing(peer
     question = peer.until(lambda message: message.get("method") == "session/request_permission")
     peer.send(method="session/cancel", params={"sessionId": peer.session})
     assert peer.ended(number) == "cancelled"
+    closed = {"sessionUpdate": "tool_call_update", "toolCallId": question["id"], "status": "failed"}
+    assert closed in [message.get("params", {}).get("update") for message in peer.seen]
     peer.send(id=question["id"], result={"outcome": {"outcome": "selected", "optionId": "yes"}})
     assert peer.talk("echo next") == "next"
 

@@ -96,6 +96,8 @@ def test_a_wrong_line_is_told_in_the_file_that_it_stands_in(write: Write) -> Non
     assert _told(folder, own) == [
         "own/toy/backend.yaml:1:11: options.mode_bypas: unknown option 'mode_bypas' (did you mean 'mode_bypass'?)"
     ]
+    write("toy", "launch:\n  argv:\n    - '{modle}'\n", "own")
+    assert _told(folder, own)[0].startswith("own/toy/backend.yaml:2:3: launch.argv: {modle} is not filled in here")
     write("toy", GOOD.replace("[--acp]", '["{modle}"]'))
     write("toy", "title: Mine\n", "own")
     assert _told(folder, own) == [
