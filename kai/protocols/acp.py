@@ -39,6 +39,12 @@ _QUIET |= {"current_mode_update", "user_message_chunk"}
 _LATCHES_LOGIN = "latches_login"  # quirk: once refused, the process refuses every later prompt
 
 
+_BAD_ENDS = {
+    "refusal": (FailureKind.REFUSED, ""),
+    "max_tokens": (FailureKind.CONTEXT, "the answer was cut at the model's limit"),
+    "max_turn_requests": (FailureKind.PROTOCOL, "it stopped after as many steps as it may take"),
+}
+
 _Then = Callable[[Any], list[Output]]
 _Failed = Callable[[ErrorReply], list[Output]]
 _Setting = tuple[str, Json, FailureKind]  # method, parameters, what it means when the agent refuses
@@ -65,6 +71,7 @@ class _Turn:
 
     id: Id
     cost_before: float | None
+    bare: bool = False
     begun: bool = False
     stopping: bool = False
     said: str = ""  # only as much as an error could be long
@@ -120,7 +127,8 @@ class Acp:
     def prompt(self, prompt: Prompt) -> Outputs:
         out = self._flush_aside()
         self._quiet = False
-        self._turn = _Turn(prompt_id(prompt), self._cost if self._cost is not None or self._resume else 0.0)
+        cost_before = self._cost if self._cost is not None or self._resume else 0.0
+        self._turn = _Turn(prompt_id(prompt), cost_before, prompt.bare)
         self._usage = Usage()
         self._calls.forget()
         self._pending[self._turn.id] = self._prompt_answered, self._prompt_failed
@@ -378,12 +386,12 @@ class Acp:
         if (turn := self._turn) is None:
             return []
         usage = self._whole_usage(turn, meta)
-        end = self._judge(turn, reason)
+        end = self._judge(turn, reason, meta)
         if isinstance(end, Finished) and not end.stopped:
             self._worked = True
         return [*self._end(turn, end, keep_held=isinstance(end, Finished), before=[usage] if usage != Usage() else [])]
 
-    def _judge(self, turn: _Turn, reason: str) -> Finished | Failed:
+    def _judge(self, turn: _Turn, reason: str, meta: Json) -> Finished | Failed:
         """What a stop reason came to; one that is not known is an ordinary end."""
         whole = (turn.said + turn.held).strip()
         if reason == "cancelled":
@@ -392,15 +400,12 @@ class Acp:
             return failed
         if not whole and not self._calls.any and self._resume and not self._worked:
             return of_kind(FailureKind.RESUME, "it ended at once, without a turn", session_lost=True)
-        match reason:
-            case "refusal":
-                return of_kind(FailureKind.REFUSED)
-            case "max_tokens":
-                return of_kind(FailureKind.CONTEXT, "the answer was cut at the model's limit")
-            case "max_turn_requests":
-                return of_kind(FailureKind.PROTOCOL, "it stopped after as many steps as it may take")
+        if reason in _BAD_ENDS:
+            return of_kind(*_BAD_ENDS[reason])
         if not whole and not self._calls.any:
             return of_kind(FailureKind.EMPTY)
+        if _no_model_finished(meta) and not turn.bare:
+            return of_kind(FailureKind.PROVIDER, "the answer broke off")
         return Finished()
 
     def _prompt_failed(self, reply: ErrorReply) -> list[Output]:
@@ -454,6 +459,12 @@ def _said(reply: ErrorReply) -> str:
     more = pretty(data) if data else ""
     message = reply.message.removeprefix("Internal error: ")
     return f"{message}: {more}" if more and more not in message else message
+
+
+def _no_model_finished(meta: Json) -> bool:
+    """Gemini ends a turn whose stream broke off like any other, but counts no model's answer in it."""
+    quota = record(meta.get("quota"))
+    return "model_usage" in quota and not items(quota.get("model_usage"))
 
 
 def _failure(reply: ErrorReply) -> Failed:
