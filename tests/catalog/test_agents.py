@@ -78,7 +78,7 @@ def test_every_known_placeholder_is_allowed(tmp_path: Path, name: str) -> None:
         ("purpose: x\ninstructions: |\n  ${HOME}", "a.yaml:2:15: instructions: unknown placeholder ${HOME}"),
         ("purpose: x\ncapabilities: [ok, '${}']", "a.yaml:2:20: capabilities[1]: unknown placeholder ${}"),
         (PUMPS.replace("valve", "${x y}"), "skills[0].body: unknown placeholder ${x y}"),
-        ("purpose: ''\nintructions: x", "a.yaml:2:1: intructions: unknown setting 'intructions' (did you mean"),
+        ("purpose: ''\ninstructionz: x", "a.yaml:2:1: instructionz: unknown setting 'instructionz' (did you mean"),
         ("instructions: x", "a.yaml:1:1: purpose: it is missing"),
         ("purpose: no", "purpose: no is true or false"),
         (PUMPS + "  - {name: pump-check, summary: again}\n", "skills[1].name: a second skill 'pump-check'"),

@@ -87,30 +87,30 @@ def test_an_override_merges_mappings_and_replaces_everything_else(write: Write) 
 
 def test_a_wrong_line_is_told_in_the_file_that_it_stands_in(write: Write) -> None:
     folder = write("toy", GOOD)
-    own = write("toy", "launch:\n  agrv: []\nlimits: {turn_s: x}\nquirks: [no such]\n", "own")
+    own = write("toy", "launch:\n  argvv: []\nlimits: {turn_s: x}\nquirks: [no such]\n", "own")
     assert _told(folder, own) == [
-        "own/toy/backend.yaml:2:3: launch.agrv: unknown setting 'agrv' (did you mean 'argv'?)",
+        "own/toy/backend.yaml:2:3: launch.argvv: unknown setting 'argvv' (did you mean 'argv'?)",
         'own/toy/backend.yaml:3:18: limits.turn_s: must be a number, not "x"',
     ]
     write("toy", "options: {mode_bypas: x}\n", "own")
     assert _told(folder, own) == [
         "own/toy/backend.yaml:1:11: options.mode_bypas: unknown option 'mode_bypas' (did you mean 'mode_bypass'?)"
     ]
-    write("toy", "launch:\n  argv:\n    - '{modle}'\n", "own")
-    assert _told(folder, own)[0].startswith("own/toy/backend.yaml:2:3: launch.argv: {modle} is not filled in here")
-    write("toy", GOOD.replace("[--acp]", '["{modle}"]'))
+    write("toy", "launch:\n  argv:\n    - '{modelx}'\n", "own")
+    assert _told(folder, own)[0].startswith("own/toy/backend.yaml:2:3: launch.argv: {modelx} is not filled in here")
+    write("toy", GOOD.replace("[--acp]", '["{modelx}"]'))
     write("toy", "title: Mine\n", "own")
     assert _told(folder, own) == [
-        "shipped/toy/backend.yaml:5:3: launch.argv: {modle} is not filled in here (known: {backend_dir}, {python})"
+        "shipped/toy/backend.yaml:5:3: launch.argv: {modelx} is not filled in here (known: {backend_dir}, {python})"
     ]
 
 
 def test_an_override_that_is_no_yaml_does_not_hide_the_problems_of_the_others(write: Write) -> None:
-    folder = write("toy", GOOD.replace("title", "titel"))
+    folder = write("toy", GOOD.replace("title", "titlex"))
     own = write("toy", "a: b: c\n", "own")
     told = _told(folder, own)
     assert told[0].startswith("own/toy/backend.yaml:1:5: this is not YAML")
-    assert told[1].startswith("shipped/toy/backend.yaml:1:1: titel: unknown setting")
+    assert told[1].startswith("shipped/toy/backend.yaml:1:1: titlex: unknown setting")
 
 
 @pytest.mark.parametrize(

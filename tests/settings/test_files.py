@@ -3,6 +3,8 @@
 import os
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -39,20 +41,24 @@ def _as_nobody(code: str, *arguments: object) -> str:
     ).stdout
 
 
-def test_an_unreadable_file_says_who_lacks_what(tmp_path: Path) -> None:
-    for folder in (tmp_path, *tmp_path.parents[:-2]):
-        folder.chmod(0o755)
-    secret = tmp_path / "kai.yaml"
+@pytest.fixture
+def public() -> Iterator[Path]:
+    """A folder that every user may enter: those of pytest are closed to others."""
+    with tempfile.TemporaryDirectory() as name:
+        Path(name).chmod(0o755)
+        yield Path(name)
+
+
+def test_an_unreadable_file_says_who_lacks_what(public: Path) -> None:
+    secret = public / "kai.yaml"
     secret.write_text("x")
     secret.chmod(0o600)
     told = _as_nobody("print(read(Path(sys.argv[1]), optional=True, max_bytes=10))", secret)
     assert f"user {user_name(NOBODY)} may not read it (it belongs to root, mode 0600)" in told
 
 
-def test_a_folder_that_may_not_be_entered_is_the_one_that_is_named(tmp_path: Path) -> None:
-    for folder in (tmp_path, *tmp_path.parents[:-2]):
-        folder.chmod(0o755)
-    closed = tmp_path / "closed"
+def test_a_folder_that_may_not_be_entered_is_the_one_that_is_named(public: Path) -> None:
+    closed = public / "closed"
     (closed / "deeper").mkdir(parents=True)
     (closed / "deeper" / "kai.yaml").touch()
     closed.chmod(0o700)

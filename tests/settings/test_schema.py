@@ -37,7 +37,7 @@ def _told(text: str, cls: type = Settings) -> str:
         ("operators: a", "1:12 operators: must be a list, not \"a\" (write [a, b], or '- a' in lines of their own)"),
         ("permissions: byp", "1:14 permissions: must be one of ask, bypass, not \"byp\" (did you mean 'bypass'?)"),
         ("people: {files: 5}", "1:17 people.files: must be one of inline, deferred, as_owner, not 5"),
-        ("log: {levle: info}", "1:7 log.levle: unknown setting 'levle' (did you mean 'level'?)"),
+        ("log: {levelx: info}", "1:7 log.levelx: unknown setting 'levelx' (did you mean 'level'?)"),
     ],
 )
 def test_a_wrong_value_is_told_with_its_place_what_is_wanted_and_what_to_do(text: str, told: str) -> None:
