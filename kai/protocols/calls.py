@@ -7,21 +7,8 @@ from kai.protocols.classify import short
 from kai.wire.values import items, pretty, record, text
 
 TARGET_CHARS = 200
-_TELLING = (
-    "command",
-    "cmd",
-    "file_path",
-    "filePath",
-    "path",
-    "notebook_path",
-    "pattern",
-    "query",
-    "url",
-    "skill",
-    "description",
-    "prompt",
-    "title",
-)
+_PLACES = ("command", "cmd", "file_path", "filePath", "path", "notebook_path", "pattern", "query", "url", "skill")
+_TELLING = (*_PLACES, "description", "prompt", "title")  # in this order
 
 
 def target_of(arguments: Any) -> str:

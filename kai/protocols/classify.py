@@ -34,23 +34,7 @@ _BY_STATUS = {
     429: FailureKind.QUOTA,
 }
 
-_BY_CODE = {
-    "authentication_failed": FailureKind.LOGIN,
-    "authentication_error": FailureKind.LOGIN,
-    "oauth_org_not_allowed": FailureKind.LOGIN,
-    "permission_error": FailureKind.LOGIN,
-    "billing_error": FailureKind.QUOTA,
-    "rate_limit": FailureKind.QUOTA,
-    "rate_limit_error": FailureKind.QUOTA,
-    "model_not_found": FailureKind.MODEL,
-    "server_error": FailureKind.PROVIDER,
-    "overloaded": FailureKind.PROVIDER,
-    "overloaded_error": FailureKind.PROVIDER,
-    "connection_failed": FailureKind.PROVIDER,
-    "max_output_tokens": FailureKind.CONTEXT,
-}
-
-# In this order: the more telling words first. A status is looked for only where all of these are silent.
+# In this order: the more telling words first; the backend's own name of the error is among them.
 _BY_WORDS = tuple(
     (re.compile(words, re.IGNORECASE), kind)
     for words, kind in (
@@ -59,18 +43,18 @@ _BY_WORDS = tuple(
             r"prompt is too long|context.{0,20}(length|window|limit)|too many tokens|request too large",
             FailureKind.CONTEXT,
         ),
-        (r"usage limit|rate.?limit|quota|too many requests|credit balance|out of credits", FailureKind.QUOTA),
+        (r"usage.limit|rate.?limit|quota|too many requests|credit balance|out of credits|billing", FailureKind.QUOTA),
         (
             r"not logged in|run /login|authenticat|unauthorized|unauthenticated|invalid.{0,12}api.?key|no api key",
             FailureKind.LOGIN,
         ),
-        (r"issue with the selected model|model.{0,40}(not found|not exist|unknown)|unknown model", FailureKind.MODEL),
+        (r"issue with the selected model|model.{0,40}(not.found|not exist|unknown)|unknown model", FailureKind.MODEL),
         (r"content.{0,20}(policy|filter)|safety", FailureKind.REFUSED),
         (
-            r"overloaded|server-side|network|fetch failed|socket hang up|time.?d? ?out|finish_reason",
+            r"overloaded|server.(side|error)|network|fetch failed|socket hang up|time.?d? ?out|finish_reason",
             FailureKind.PROVIDER,
         ),
-        (r"econn|enotfound|etimedout|getaddrinfo|connection (refused|error|reset)", FailureKind.PROVIDER),
+        (r"econn|enotfound|etimedout|getaddrinfo|connection.(refused|error|reset|failed)", FailureKind.PROVIDER),
         (r"stream (error|closed|ended)|transient api error", FailureKind.PROVIDER),
     )
 )
@@ -156,9 +140,8 @@ def error_in(answer: str) -> Failed | None:
 def _kind(evidence: Evidence) -> FailureKind:
     rpc = evidence.rpc_code
     status = evidence.status or (rpc if rpc is not None and 400 <= rpc < 600 else None)
-    if by_code := _BY_CODE.get(evidence.code):
-        return by_code
     words = evidence.text or (_last_line(evidence.stderr) if evidence.ended else "")
+    words = f"{evidence.code} {words}"
     by_words = next((kind for pattern, kind in _BY_WORDS if pattern.search(words)), None)
     if status is None and by_words is None and (found := _STATUS.search(words)):
         status = int(found[1])

@@ -124,6 +124,10 @@ class Session:
 
     # Turns
 
+    def digest(self, prompt: Prompt) -> str:
+        """The sha256 of the frame that `prompt` will send."""
+        return sha256(self._driver.frame(prompt)).hexdigest()
+
     @asynccontextmanager
     async def prompt(
         self, prompt: Prompt, *, on_sent: Callable[[str], Awaitable[None]] | None = None
@@ -188,7 +192,7 @@ class Session:
         if not self.alive:
             raise SessionBrokenError(self._run.run, self._why_gone())
         if on_sent is not None:
-            await on_sent(sha256(self._driver.frame(prompt)).hexdigest())
+            await on_sent(self.digest(prompt))
         running = Running(prompt.dispatch, self.native_id, self.limits, self._clock.monotonic())
         self._running, self.idle_since = running, None
         if self._gone.is_set():

@@ -1,22 +1,17 @@
-"""The wire file of a run on disk, and the replay of one through a fresh driver."""
+"""The wire file of a run on disk: what a new daemon would replay through a fresh driver."""
 
 import base64
 import contextlib
 import json
 import os
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from anyio.to_thread import run_sync
 
 from kai.log import log
-from kai.model.context import Media, Prompt
-from kai.model.events import Choice, ChoiceKind
-from kai.model.ids import AttachmentRef, DispatchId
-from kai.protocols.driver import Driver, Outputs
+from kai.model.context import Prompt
 from kai.wire import record
-from kai.wire.lines import LineFramer, Overlong
 from kai.wire.record import Kind
 
 MAX_BYTES = 256 * 1024 * 1024  # it lives in memory: a run that says more is not recorded to its end
@@ -89,35 +84,3 @@ def prompt_fields(prompt: Prompt) -> dict[str, Any]:
     """A prompt as JSON, media included: a replay must send the same bytes."""
     media = [[one.ref, one.media_type, base64.b64encode(one.data).decode()] for one in prompt.media]
     return {"dispatch": prompt.dispatch, "text": prompt.text, "bare": prompt.bare, "media": media}
-
-
-def _prompt(fields: dict[str, Any]) -> Prompt:
-    media = tuple(Media(AttachmentRef(ref), kind, base64.b64decode(data)) for ref, kind, data in fields["media"])
-    return Prompt(DispatchId(fields["dispatch"]), fields["text"], media, fields["bare"])
-
-
-def replay(stream: BinaryIO, driver: Driver, line_bytes: int) -> Iterator[Outputs]:
-    """Drive a fresh `driver` through a recorded run; what it gives is what the first one gave, call by call."""
-    framer = LineFramer(line_bytes)
-    for kind, payload in record.decode(stream):
-        if kind is Kind.READ:
-            yield from (driver.feed(line) for line in framer.feed(payload) if not isinstance(line, Overlong))
-        elif kind is Kind.CALL:
-            yield _repeat(driver, framer, json.loads(payload))
-
-
-def _repeat(driver: Driver, framer: LineFramer, call: dict[str, Any]) -> Outputs:
-    match call.pop("call"):
-        case "prompt":
-            return driver.prompt(_prompt(call))
-        case "answer":
-            chosen = call["choice"]
-            choice = Choice(chosen[0], chosen[1], ChoiceKind(chosen[2])) if chosen else None
-            return driver.answer(call["ask"], choice, call["text"])
-        case "rest":
-            return driver.feed(framer.finish() or b"")
-        case "wake":
-            return driver.wake(call["wake"])
-        case name:
-            outputs: Outputs = getattr(driver, name)(**call)
-            return outputs

@@ -15,11 +15,12 @@ from kai.model.ids import AttachmentRef, DispatchId
 from kai.protocols import wirefile
 from kai.protocols.driver import Driver, Outputs
 from kai.protocols.registry import driver_for
-from kai.protocols.wirefile import WireFile, prompt_fields, replay
+from kai.protocols.wirefile import WireFile, prompt_fields
 from kai.wire import record
 from kai.wire.record import Kind
 from tests.protocols import agents
 from tests.protocols.agents import LIMITS, PROTOCOLS, Fake, setup, turn
+from tests.protocols.replay import prompt_of, replay
 
 pytestmark = pytest.mark.anyio
 
@@ -77,7 +78,7 @@ async def test_a_run_that_says_too_much_is_not_recorded_to_its_end(
 
 def test_a_prompt_with_media_survives_the_file() -> None:
     prompt = Prompt(DispatchId("d"), "é \u2028", (Media(AttachmentRef("a"), "image/png", b"\x89\0"),), bare=True)
-    assert wirefile._prompt(prompt_fields(prompt)) == prompt
+    assert prompt_of(prompt_fields(prompt)) == prompt
 
 
 class Recorded:
