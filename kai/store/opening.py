@@ -59,7 +59,7 @@ def take_lock(path: Path) -> int:
     if not path.parent.is_dir():
         raise UnusableDatabaseError(str(path), "its folder is missing", "Make the folder, or mount the disk it is on.")
     lock_path = path.with_name(path.name + ".lock")
-    descriptor = os.open(lock_path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    descriptor = os.open(lock_path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
     with ExitStack() as closing_:
         closing_.callback(os.close, descriptor)
         try:

@@ -98,6 +98,15 @@ def test_a_damaged_or_foreign_file_is_refused_and_left_as_it_is(path: Path, harm
     assert {file: file.read_bytes() for file in files} == files
 
 
+def test_an_empty_file_is_told_from_another_programs_database(path: Path) -> None:
+    empty(path)
+    with pytest.raises(CorruptDatabaseError, match="the file is empty"):
+        open_and_count(path)
+    replace_by_anothers(path)
+    with pytest.raises(CorruptDatabaseError, match="not a database of kai"):
+        open_and_count(path)
+
+
 def test_a_database_of_a_newer_kai_is_refused(path: Path) -> None:
     with closing(connect(path, isolation_level=None)) as db:
         db.execute("PRAGMA user_version = 99")
@@ -187,7 +196,9 @@ def test_a_lock_without_a_pid_is_still_a_lock(path: Path) -> None:
 def test_children_do_not_inherit_the_lock(path: Path) -> None:
     with ExitStack() as stack:
         opening.open_connections(stack, path, START, 1, 0)
-        child = stack.enter_context(subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE))
+        child = stack.enter_context(
+            subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, close_fds=False)
+        )
         stack.callback(child.kill)
         inherited = [fd.readlink().name for fd in Path(f"/proc/{child.pid}/fd").iterdir()]
     assert path.with_name("kai.db.lock").name not in inherited
