@@ -91,7 +91,6 @@ class Acp:
         self._agent = ""
         self._model = setup.model
         self._capabilities: Json = {}
-        self._auth_methods: list[str] = []
         self._requests = 0
         self._pending: dict[Id | None, tuple[_Then, _Failed]] = {}
         self._settings: list[_Setting] = []
