@@ -40,6 +40,7 @@ from kai.turns.lanes import Lanes
 from kai.turns.live import LiveTurns
 from kai.turns.parts import Parts
 from kai.turns.pool import Live, Pool
+from kai.turns.route import Next
 from kai.turns.runner import Runner
 
 DRAIN_S = 20.0  # what runs at a stop may still come to its end
@@ -58,7 +59,7 @@ class Daemon:
     door: FrontDoor
     parts: Parts
     runner: Runner
-    lanes: Lanes
+    lanes: Lanes[Next]
 
     @property
     def is_idle(self) -> bool:
@@ -86,7 +87,7 @@ async def daemon(folders: Folders) -> AsyncIterator[Daemon]:
         parts = _parts(folders, config, store, tasks, clock, await to_thread.run_sync(machine_zone))
         await _people(parts)
         runner = Runner(parts)
-        lanes = Lanes(tasks, lambda channel: store.read(turns.next_queued, channel), runner.run)
+        lanes = Lanes(tasks, runner.next, runner.run)
         door = FrontDoor(parts, runner, lanes)
         async with serve(_api_parts(parts, door, folders), folders):
             for channel in await store.read(turns.queued_channels):
@@ -205,7 +206,7 @@ async def _sweep(parts: Parts, runner: Runner) -> None:
                 log.warning("daemon.not_dropped", problem=str(error))
 
 
-async def _end(parts: Parts, runner: Runner, lanes: Lanes) -> None:
+async def _end(parts: Parts, runner: Runner, lanes: Lanes[Next]) -> None:
     """Begin nothing new, let what runs come to its end, cut the rest with its cause, end every session."""
     lanes.open = False
     with anyio.move_on_after(DRAIN_S):

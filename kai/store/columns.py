@@ -4,7 +4,7 @@ Times are microseconds since 1970, lists and choices are JSON, all else stands a
 """
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -29,6 +29,13 @@ def insert(db: Connection, table: str, /, **columns: object) -> int:
     """Insert one row, each column by name. Gives its row number (of no use in tables without one)."""
     cursor = db.execute(_insertion(table, tuple(columns)), [packed(value) for value in columns.values()])
     return cursor.lastrowid or 0
+
+
+def insert_all(db: Connection, table: str, things: Sequence[Any], beside: Callable[[int], dict[str, object]]) -> None:
+    """Insert the fields of each of `things` as a row, with the columns that `beside` gives for its position."""
+    rows = [{**beside(at), **values(thing)} for at, thing in enumerate(things)]
+    if rows:
+        db.executemany(_insertion(table, tuple(rows[0])), [[packed(value) for value in row.values()] for row in rows])
 
 
 def values(thing: Any, *but: str) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """What is owed to addresses. Bridges claim it and give receipts; the numbers rise in the order of claiming."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime
 
 from kai.model.errors import UnknownThingError
@@ -23,7 +24,7 @@ _OUTCOMES = {
 }
 
 
-def owe(db: Connection, new: NewDelivery, now: datetime, *, about: DeliveryId | None = None) -> Delivery:
+def owe(db: Connection, new: NewDelivery, now: datetime, *, about: DeliveryId | None = None) -> DeliveryId:
     """Owe something to an address. `about`: this notice says that an earlier delivery may not have arrived."""
     at = db.execute("SELECT bridge, channel FROM address WHERE address = ?", (new.address,)).fetchone()
     if at is None:
@@ -41,7 +42,7 @@ def owe(db: Connection, new: NewDelivery, now: datetime, *, about: DeliveryId | 
         about=about,
         created_at=now,
     )
-    return get(db, delivery)
+    return delivery
 
 
 def get(db: Connection, delivery: DeliveryId) -> Delivery:
@@ -64,7 +65,7 @@ def claim(db: Connection, bridge: str, now: datetime, limit: int) -> tuple[Deliv
     ).fetchall()
     for row in rows:
         move(db, row["delivery"], DeliveryState.CLAIMED, claimed_at=now)
-    return tuple(get(db, DeliveryId(row["delivery"])) for row in rows)
+    return tuple(replace(one, state=DeliveryState.CLAIMED) for one in read_all(Delivery, rows))
 
 
 def reclaim(

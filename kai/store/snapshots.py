@@ -1,7 +1,7 @@
 """The exact text of each dispatch: sections as blobs, each distinct text stored once, and what became of every item."""
 
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from hashlib import sha256
 
@@ -10,7 +10,7 @@ from kai.model.errors import UnknownThingError
 from kai.model.ids import DispatchId, SessionId, TurnId
 from kai.model.turns import Dispatch
 from kai.store.binding import Connection
-from kai.store.columns import insert, read, read_all, stamp, values
+from kai.store.columns import insert_all, read, read_all, stamp
 
 _WORDS = -1  # the position of the person's own words
 _LEVEL = 1  # of zlib: this stands between a person and the first byte
@@ -20,14 +20,10 @@ def keep(db: Connection, dispatch: DispatchId, block: ContextBlock) -> None:
     """Store a block. Its dispatch row must be there."""
     parts = [(_WORDS, "words", True, False, block.words)]
     parts += [(at, part.name, part.required, part.stable, part.text) for at, part in enumerate(block.sections)]
-    for position, name, required, stable, text in parts:
-        digest = _store(db, text)
-        db.execute(
-            "INSERT INTO snapshot_section VALUES (?, ?, ?, ?, ?, ?)",
-            (dispatch, position, name, required, stable, digest),
-        )
-    for at, item in enumerate(block.dispositions):
-        insert(db, "disposition", dispatch=dispatch, position=at, **values(item))
+    digests = _store(db, [part[-1] for part in parts])
+    rows = [(dispatch, *part[:-1], digest) for part, digest in zip(parts, digests, strict=True)]
+    db.executemany("INSERT INTO snapshot_section VALUES (?, ?, ?, ?, ?, ?)", rows)
+    insert_all(db, "disposition", block.dispositions, lambda at: {"dispatch": dispatch, "position": at})
 
 
 def snapshot(db: Connection, dispatch: DispatchId) -> ContextBlock:
@@ -105,9 +101,13 @@ def _erase(db: Connection, dispatches: Iterator[str]) -> Iterator[bytes]:
         db.execute("DELETE FROM disposition WHERE dispatch = ?", (dispatch,))
 
 
-def _store(db: Connection, text: str) -> bytes:
-    data = text.encode()
-    digest = sha256(data).digest()
-    if not db.execute("SELECT 1 FROM blob WHERE sha256 = ?", (digest,)).fetchone():
-        db.execute("INSERT INTO blob VALUES (?, ?, ?)", (digest, len(data), zlib.compress(data, _LEVEL)))
-    return digest
+def _store(db: Connection, texts: Sequence[str]) -> list[bytes]:
+    """Keep what is not there yet; the digest of each text."""
+    data = [text.encode() for text in texts]
+    digests = [sha256(one).digest() for one in data]
+    new = dict(zip(digests, data, strict=True))
+    for row in db.execute(f"SELECT sha256 FROM blob WHERE sha256 IN ({', '.join('?' * len(new))})", tuple(new)):
+        del new[row[0]]
+    rows = [(digest, len(one), zlib.compress(one, _LEVEL)) for digest, one in new.items()]
+    db.executemany("INSERT INTO blob VALUES (?, ?, ?)", rows)
+    return digests

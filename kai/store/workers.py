@@ -73,12 +73,10 @@ def run_reader(db: Connection, jobs: Jobs, path: Path) -> None:
 
 def _commit(db: Connection, group: Sequence[Job], path: Path) -> list[_Answer]:
     """Run a group in one transaction. When it is lost as a whole, each runs again alone: no answer has gone out yet."""
-    try:
-        return _run(db, group, path)
-    except _GroupLostError as lost:
-        if len(group) == 1:
-            return [(group[0].answer, None, lost.__cause__)]
-        return [answer for job in group for answer in _commit(db, [job], path)]
+    if len(group) > 1:
+        with suppress(_GroupLostError):
+            return _run(db, group, path)
+    return [_alone(db, job, path) for job in group]
 
 
 def _run(db: Connection, group: Sequence[Job], path: Path) -> list[_Answer]:
@@ -97,11 +95,27 @@ def _run(db: Connection, group: Sequence[Job], path: Path) -> list[_Answer]:
             db.execute("RELEASE job")
         db.execute("COMMIT")
     except Exception as error:  # noqa: BLE001 it is raised again where the answers are awaited
-        if db.in_transaction:
-            with suppress(Error):
-                db.execute("ROLLBACK")
+        _roll_back(db)
         raise _GroupLostError from _translated(error, path)
     return answers
+
+
+def _alone(db: Connection, job: Job, path: Path) -> _Answer:
+    """The usual case, without savepoints: what undoes the job undoes the transaction."""
+    try:
+        db.execute("BEGIN IMMEDIATE")
+        result = job.work(db)
+        db.execute("COMMIT")
+    except Exception as error:  # noqa: BLE001 it is raised again where the answer is awaited
+        _roll_back(db)
+        return job.answer, None, _translated(error, path)
+    return job.answer, result, None
+
+
+def _roll_back(db: Connection) -> None:
+    if db.in_transaction:
+        with suppress(Error):
+            db.execute("ROLLBACK")
 
 
 def _translated(error: Exception, path: Path) -> Exception:

@@ -13,8 +13,7 @@ from kai.store.binding import Connection
 from kai.turns.control import Command, help_text
 from kai.turns.lanes import Lanes
 from kai.turns.parts import Parts
-from kai.turns.route import Route, decide, look
-from kai.turns.route import Next
+from kai.turns.route import Next, Route, decide, look
 from kai.turns.runner import Runner
 from kai.turns.stopping import Stopping
 

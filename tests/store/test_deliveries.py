@@ -17,7 +17,7 @@ DROPPED = Receipt(ReceiptOutcome.DROPPED, problem="the chat is gone")
 
 def owe(house: House, text: str, address: AddressId | None = None) -> Delivery:
     new = NewDelivery(address or house.door.address, DeliveryKind.NOTICE, text)
-    return deliveries.owe(house.db, new, house.now)
+    return deliveries.get(house.db, deliveries.owe(house.db, new, house.now))
 
 
 def claim(house: House, limit: int = 99, bridge: str = "telegram") -> list[str]:
