@@ -144,7 +144,7 @@ async def test_an_interrupt_while_the_model_is_at_work_keeps_the_session(bench: 
         async with session.prompt(bench.prompt(f"{FRONT}STUB:{word}")) as events, anyio.create_task_group() as tasks:
 
             async def interrupt() -> None:
-                await anyio.to_thread.run_sync(bench.model.wait, lambda request: request.offers_tools)
+                await anyio.to_thread.run_sync(bench.model.wait, lambda request: request.offers_tools, 60)
                 reports.append(await session.interrupt())
 
             reports: list[StopReport] = []
