@@ -1,0 +1,104 @@
+"""Whatever the documentation lists is there, and whatever is there is listed."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from kai.model.errors import FailureKind
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+
+
+def listed(document: str) -> set[str]:
+    """The names in the first column of a document's table."""
+    return set(re.findall(r"^\| `([^`]+)` \|", (DOCS / document).read_text(), re.MULTILINE))
+
+
+def trees() -> Iterator[ast.AST]:
+    for path in (ROOT / "kai").rglob("*.py"):
+        yield from ast.walk(ast.parse(path.read_text()))
+
+
+def test_every_log_event_is_listed_and_no_other() -> None:
+    levels = {"debug", "info", "warning", "error", "exception"}
+    events = {
+        node.args[0].value
+        for node in trees()
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and isinstance(node.func.value, ast.Name)
+        and node.func.value.id == "log"
+        and node.func.attr in levels
+        and node.args
+        and isinstance(node.args[0], ast.Constant)
+    }
+    assert listed("log-events.md") == events
+
+
+def test_every_error_class_is_listed_and_no_other() -> None:
+    classes = {node.name: node for node in trees() if isinstance(node, ast.ClassDef)}
+
+    def is_ours(name: str) -> bool:
+        bases = [base.id for base in classes[name].bases if isinstance(base, ast.Name)] if name in classes else []
+        return "KaiError" in bases or any(is_ours(base) for base in bases)
+
+    api_own = {path.stem for path in (ROOT / "kai/api").glob("problems.py")}
+    assert api_own
+    private = {
+        node.name
+        for node in ast.walk(ast.parse((ROOT / "kai/api/problems.py").read_text()))
+        if isinstance(node, ast.ClassDef)
+    }
+    assert listed("errors.md") == {name for name in classes if is_ours(name)} - private
+
+
+def test_every_failure_kind_is_named_in_the_spec() -> None:
+    text = (DOCS / "spec.md").read_text()
+    assert [kind for kind in FailureKind if f"`{kind.value}`" not in text] == []
+
+
+@pytest.mark.parametrize("document", sorted(DOCS.rglob("*.md")), ids=lambda p: str(p.relative_to(DOCS)))
+def test_every_path_that_a_document_names_is_there(document: Path) -> None:
+    text = document.read_text()
+    paths = re.findall(r"`((?:kai|tests|docs|data|config|backends|scripts|systemd)/[\w./-]+)`", text)
+    missing = [path for path in paths if not (ROOT / path).exists()]
+    assert missing == []
+
+
+def test_every_decision_fits_a_page_and_is_numbered() -> None:
+    decisions = sorted((DOCS / "decisions").glob("*.md"))
+    assert [int(path.name[:4]) for path in decisions] == list(range(1, len(decisions) + 1))
+    assert all(len(path.read_text().splitlines()) <= 60 for path in decisions)
+
+
+def test_every_backend_has_a_readme_with_a_tried_version() -> None:
+    for folder in sorted((ROOT / "backends").iterdir()):
+        text = (folder / "README.md").read_text()
+        assert re.search(r"\d+\.\d+", text), folder.name
+
+
+def commands(group: click.Group, prefix: str = "kai") -> Iterator[str]:
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        found = group.get_command(context, name)
+        assert found is not None
+        if isinstance(found, click.Group):
+            yield from commands(found, f"{prefix} {name}")
+        else:
+            yield f"{prefix} {name}"
+
+
+def test_every_command_that_the_readme_and_the_tutorial_show_exists() -> None:
+    from kai import cli
+
+    root = next(value for value in vars(cli).values() if isinstance(value, click.Group))
+    known = set(commands(root))
+    for document in (ROOT / "README.md", DOCS / "tutorial.md", DOCS / "how-to" / "add-a-backend.md"):
+        for line in re.findall(r"(?:^ {4}|`)(?:\.venv/bin/)?(kai [^`\n#]*)", document.read_text(), re.MULTILINE):
+            words = [word for word in line.split() if re.fullmatch(r"[a-z-]+", word)]
+            assert any(" ".join(words[:n]) in known for n in (2, 3)) or words == ["kai"], (document.name, line)
