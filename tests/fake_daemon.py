@@ -86,7 +86,7 @@ class FakeDaemon:
         self.canned: dict[tuple[str, str], tuple[int, Any]] = {}
         self.computed: dict[tuple[str, str], Callable[[dict[str, list[str]]], Any]] = {}  # from the query
         self.turns: dict[str, FakeTurn] = {}
-        self.owed: list[Delivery | Row] = []
+        self.owed: list[Delivery] = []
         self.on_message: Callable[[FakeTurn], None] = lambda turn: self.tell(turn.turn, end_row("ok"))
         self.on_answer: Callable[[Row], None] = lambda body: None
         self.unanswered = 0  # requests, streams left aside
@@ -143,11 +143,6 @@ class FakeDaemon:
             self._owe(kind, text, **more)
             self._changed.notify_all()
 
-    def progress(self, turn: str, text: str) -> None:
-        with self._changed:
-            self.owed.append({"turn": turn, "state": "running", "text": text, "tools": []})
-            self._changed.notify_all()
-
     def wait(self, condition: Callable[[], object], limit_s: float = 8.0) -> None:
         """Until `condition` holds; it is looked at whenever something was asked or told."""
         with self._changed:
@@ -165,8 +160,7 @@ class FakeDaemon:
 
     def unconfirmed(self) -> list[str]:
         """Deliveries without a receipt."""
-        owed = [one.delivery for one in self.owed if isinstance(one, Delivery)]
-        return [one for one in owed if one not in self.receipts()]
+        return [one.delivery for one in self.owed if one.delivery not in self.receipts()]
 
     # What the server does
 
@@ -222,9 +216,7 @@ class FakeDaemon:
 
     def deliveries_after(self, after: int) -> Iterator[Event]:
         for found in self._growing(self.owed, after):
-            if not isinstance(found, Delivery):
-                yield "progress", found, None
-            elif found.delivery not in self.receipts():
+            if found.delivery not in self.receipts():
                 yield "delivery", found, found.number
 
     def _growing(self, things: list[Any], place: int = 0) -> Iterator[Any]:

@@ -134,7 +134,10 @@ class OnTerminal:
             assert self._read(deadline), f"{wanted!r} did not come; there stands:\n{self.text[-3000:]}"
 
     def type(self, keys: str) -> None:
-        os.write(self._terminal, keys.encode())
+        self.type_bytes(keys.encode())
+
+    def type_bytes(self, keys: bytes) -> None:
+        os.write(self._terminal, keys)
 
     def leave(self) -> int:
         """The exit status, once the program has ended."""

@@ -2,8 +2,7 @@
 
 import click
 
-from kai.commands.connect import FolderFlags, ask
-from kai.commands.show import as_json_option, as_person_option, facts, rows
+from kai.commands.verb import Verb, verb
 
 _COLUMNS = {
     "title": lambda channel: channel["title"],
@@ -21,20 +20,15 @@ def command() -> None:
 
 
 @command.command("list")
-@as_person_option
-@as_json_option
-@click.pass_obj
-def list_(flags: FolderFlags, as_person: str, as_json: bool) -> None:
+@verb
+def list_(how: Verb) -> None:
     """List the conversations you are in."""
-    found = ask(flags, as_person, lambda client: client.channels())
-    rows(found, _COLUMNS, as_json=as_json, nothing="No conversation yet.")
+    how.rows(how.ask(lambda client: client.channels()), _COLUMNS, nothing="No conversation yet.")
 
 
 @command.command()
 @click.argument("channel", metavar="C")
-@as_person_option
-@as_json_option
-@click.pass_obj
-def show(flags: FolderFlags, channel: str, as_person: str, as_json: bool) -> None:
+@verb
+def show(how: Verb, channel: str) -> None:
     """Show one conversation."""
-    facts(ask(flags, as_person, lambda client: client.channel(channel)), as_json=as_json)
+    how.facts(how.ask(lambda client: client.channel(channel)))

@@ -11,11 +11,10 @@ from pathlib import Path
 
 import click
 
-from kai import __version__
-from kai.bridges.terminal.start import Wishes, talk
+from kai.bridges.terminal.start import talk
 from kai.client import Client, View
-from kai.commands.connect import PEOPLE, FolderFlags, folders_of, is_running, private, run, start_in_background
-from kai.commands.show import as_person_option
+from kai.commands.connect import PEOPLE, folders_of, is_running, private, run, start_in_background
+from kai.commands.verb import Verb, verb
 from kai.model.errors import UnknownThingError
 from kai.model.people import Preference
 from kai.settings.problems import FolderError, nearest
@@ -24,57 +23,42 @@ from kai.settings.where import Folders, prepare
 
 @click.command()
 @click.argument("text", nargs=-1, metavar="[TEXT or -]")
-@as_person_option
 @click.option("--channel", default="", metavar="C", help="The conversation, by title; a new title begins one.")
 @click.option("--backend", default="", metavar="B", help="Change to this backend first.")
 @click.option("--private", "is_private", is_flag=True, help="On a daemon inside this process, with a state of its own.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a line, the last with turn_id, state and text.")
-@click.pass_obj
-def command(
-    flags: FolderFlags,
-    text: tuple[str, ...],
-    as_person: str,
-    channel: str,
-    backend: str,
-    is_private: bool,
-    as_json: bool,
-) -> int:
+@verb
+def command(how: Verb, text: tuple[str, ...], channel: str, backend: str, is_private: bool) -> int:
     """Talk to your agent. With TEXT (or - for stdin): one message and its answer.
 
-    Without a running daemon one is started in the background; it leaves when nobody needs it. Exit status 1 when a
-    turn did not end well.
+    Without a running daemon one is started in the background; it leaves when nobody needs it. With --json one object
+    a line, the last with turn_id, state and text. Exit status 1 when a turn did not end well.
     """
     message = sys.stdin.buffer.read().decode("utf-8", "replace") if text == ("-",) else " ".join(text)
     if text and not message.strip():
         raise click.UsageError("The message is empty.")
-    folders = folders_of(flags)
-    wishes = Wishes(
-        chat="",
-        thread=channel,
-        message=message if text else None,
-        as_json=as_json,
-        history=folders.state / "terminal_history",
-        banner=f"kai {__version__}. Alt-Enter begins a new line, /help lists the commands, Ctrl-D leaves.",
-        turns_outlive=not is_private,
-    )
-    with _beside(folders) if is_private else nullcontext(folders) as own:
-        return 0 if run(_chat, own, wishes, as_person, backend) else 1
+    folders = folders_of(how.flags)
+    history = folders.state / "terminal_history"
 
+    async def chat(where: Folders) -> bool:
+        async with AsyncExitStack() as stack:
+            if not await is_running(where):
+                await (stack.enter_async_context(private(where)) if is_private else start_in_background(where))
+            client = await stack.enter_async_context(Client(where.socket(PEOPLE), as_person=how.as_person))
+            person = await _person(client, how.as_person)
+            if backend:
+                await client.use(Preference(backend=backend), channel=channel)
+            return await talk(
+                client,
+                message if text else None,
+                chat=person["principal"],
+                thread=channel,
+                as_json=how.as_json,
+                history=history,
+                revive=None if is_private else partial(start_in_background, where),
+            )
 
-async def _chat(folders: Folders, wishes: Wishes, as_person: str, backend: str) -> bool:
-    async with AsyncExitStack() as stack:
-        if not await is_running(folders):
-            if wishes.turns_outlive:
-                await start_in_background(folders)
-            else:
-                await stack.enter_async_context(private(folders))
-        if wishes.turns_outlive:
-            wishes = replace(wishes, revive=partial(start_in_background, folders))
-        client = await stack.enter_async_context(Client(folders.socket(PEOPLE), as_person=as_person))
-        person = await _person(client, as_person)
-        if backend:
-            await client.use(Preference(backend=backend), channel=wishes.thread)
-        return await talk(client, replace(wishes, chat=person["principal"]))
+    with _beside(folders) if is_private else nullcontext(folders) as where:
+        return 0 if run(chat, where) else 1
 
 
 @contextmanager

@@ -5,13 +5,14 @@ from dataclasses import asdict
 import click
 
 from kai.commands.connect import FolderFlags, folders_of
-from kai.commands.show import as_json_option, json_of
+from kai.commands.show import json_of, lines
+from kai.commands.verb import json_option
 from kai.settings.problems import ConfigError, Problem
 from kai.settings.where import Folders
 
 
 @click.command("check-config")
-@as_json_option
+@json_option
 @click.pass_obj
 def command(flags: FolderFlags, as_json: bool) -> int:
     """Check every file of the configuration: problems with file, line and column, and what to do. Starts nothing."""
@@ -20,10 +21,7 @@ def command(flags: FolderFlags, as_json: bool) -> int:
     if as_json:
         json_of([asdict(problem) for problem in problems])
     else:
-        for problem in problems:
-            click.echo(problem)
-        if not problems:
-            click.echo(f"The configuration in {folders.config} is well.")
+        lines([str(one) for one in problems] or [f"The configuration in {folders.config} is well."])
     return 1 if problems else 0
 
 

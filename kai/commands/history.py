@@ -1,14 +1,12 @@
 """``kai history``."""
 
 import json
-from collections.abc import AsyncIterator
 
 import click
 
 from kai.client import Client, View
-from kai.commands.connect import FolderFlags, ask
-from kai.commands.show import as_json_option, as_person_option, rows, when
-from kai.text.safe import safe
+from kai.commands.show import lines, when
+from kai.commands.verb import Verb, verb
 
 PAGE = 500
 _COLUMNS = {
@@ -28,44 +26,34 @@ def command() -> None:
 @click.argument("words", nargs=-1, required=True)
 @channel_option
 @click.option("--limit", type=click.IntRange(1, 500), default=20, show_default=True)
-@as_person_option
-@as_json_option
-@click.pass_obj
-def search(flags: FolderFlags, words: tuple[str, ...], channel: str, limit: int, as_person: str, as_json: bool) -> None:
+@verb
+def search(how: Verb, words: tuple[str, ...], channel: str, limit: int) -> None:
     """Messages that hold WORDS, the best first."""
-    query = " ".join(words)
-    found = ask(flags, as_person, lambda client: client.search(query, channel=channel, limit=limit))
-    rows(found, _COLUMNS, as_json=as_json, nothing="Nothing found.")
+    found = how.ask(lambda client: client.search(" ".join(words), channel=channel, limit=limit))
+    how.rows(found, _COLUMNS, nothing="Nothing found.")
 
 
 @command.command()
 @channel_option
-@as_person_option
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
-@click.pass_obj
-def export(flags: FolderFlags, channel: str, as_person: str, as_json: bool) -> None:
-    """Print a whole conversation, oldest first."""
-
-    async def question(client: Client) -> None:
-        async for message in _every(client, channel or "main"):
-            click.echo(json.dumps(message) if as_json else _paragraph(message))
-
-    ask(flags, as_person, question)
+@verb
+def export(how: Verb, channel: str) -> None:
+    """Print a whole conversation, oldest first; with --json, one object a line."""
+    how.ask(lambda client: _export(client, channel or "main", as_json=how.as_json))
 
 
-async def _every(client: Client, channel: str) -> AsyncIterator[View]:
-    """All messages that there are now, oldest first: the newest of those before each step of a page."""
+async def _export(client: Client, channel: str, *, as_json: bool) -> None:
+    """Page by page: the newest messages before each step of a page, up to what is the newest now."""
     newest = await client.history(channel, limit=1)
     end = newest[-1]["number"] if newest else 0
     last = 0
     for before in range(PAGE + 1, end + PAGE + 1, PAGE):
-        for message in await client.history(channel, before=min(before, end + 1), limit=PAGE):
-            if message["number"] > last:  # edits are no messages of their own, so a page may reach back further
-                last = message["number"]
-                yield message
+        page = await client.history(channel, before=min(before, end + 1), limit=PAGE)
+        # Edits are no messages of their own, so a page may reach back further than the one before.
+        new = [message for message in page if message["number"] > last]
+        last = new[-1]["number"] if new else last
+        lines(json.dumps(message) if as_json else _paragraph(message) for message in new)
 
 
 def _paragraph(message: View) -> str:
-    head = f"{when(message['created_at'])} {message['name']}:"
     tools = "".join(f"\n· {line}" for line in message["tool_lines"])
-    return safe(f"{head}{tools}\n{message['text']}\n")
+    return f"{when(message['created_at'])} {message['name']}:{tools}\n{message['text']}\n"

@@ -8,32 +8,31 @@ import click
 from kai.catalog.discover import discover
 from kai.catalog.manifests import load
 from kai.client import Client, View
-from kai.commands.connect import FolderFlags, ask, folders_of
-from kai.commands.show import as_json_option, json_of
+from kai.commands.connect import folders_of
+from kai.commands.verb import Verb, verb
 from kai.processes.environment import search_path
 from kai.resources import folder
-from kai.text.safe import safe
 
 
 @click.command()
 @click.option("--name", default="", help="Your name [default: that of your OS user].")
-@as_json_option
-@click.pass_obj
-def command(flags: FolderFlags, name: str, as_json: bool) -> None:
+@verb
+def command(how: Verb, name: str) -> None:
     """First run: find agent CLIs, write a commented config, make the first person. Overwrites nothing."""
-    folders = folders_of(flags)
-    path = folders.config / "kai.yaml"
+    path = folders_of(how.flags).config / "kai.yaml"
     is_new = write_config(path)
     backends = _installed()
-    person = ask(flags, "", lambda client: _first_person(client, name))
-    if as_json:
-        json_of({"config": str(path), "is_new": is_new, "backends": backends, "person": person})
-        return
-    click.echo(f"{'wrote' if is_new else 'kept '}  {path}")
-    for backend in backends:
-        click.echo(safe(f"{'found' if not backend['problem'] else 'no   '}  {backend['title']}: {_about(backend)}"))
-    click.echo(safe(f"you    {person['name']} (OS user {person['os_user']})"))
-    click.echo("\nNext: 'kai chat' to talk, 'kai doctor' to check, 'kai serve' to run the daemon yourself.")
+    person = how.ask(lambda client: _first_person(client, name))
+    told = [
+        f"{'wrote' if is_new else 'kept '}  {path}",
+        *(
+            f"{'no   ' if backend['problem'] else 'found'}  {backend['title']}: {_about(backend)}"
+            for backend in backends
+        ),
+        f"you    {person['name']} (OS user {person['os_user']})",
+        "\nNext: 'kai chat' to talk, 'kai doctor' to check, 'kai serve' to run the daemon yourself.",
+    ]
+    how.lines({"config": str(path), "is_new": is_new, "backends": backends, "person": person}, told)
 
 
 def write_config(path: Path) -> bool:
@@ -42,16 +41,12 @@ def write_config(path: Path) -> bool:
     # A default that stood in the file would stay when a later version has a better one.
     written = "\n".join(f"#{line}" if line and not line.lstrip().startswith("#") else line for line in lines)
     path.parent.mkdir(parents=True, exist_ok=True)
-    return _write_new(path, written.encode())
-
-
-def _write_new(path: Path, content: bytes) -> bool:
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
         return False
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(content)
+    with os.fdopen(descriptor, "w") as file:
+        file.write(written)
     return True
 
 
@@ -61,16 +56,16 @@ def _installed() -> list[View]:
     found = []
     for manifest in load(folder("backends")).values():
         there = discover(manifest, path=search_path(home), home=home)
-        login = manifest.login.command if there.logged_in is False else ""
         view = {"id": manifest.id, "title": manifest.title, "version": there.version, "logged_in": there.logged_in}
-        found.append({**view, "login": login, "problem": there.problem})
+        found.append({**view, "login": manifest.login.command, "problem": there.problem})
     return found
 
 
 def _about(backend: View) -> str:
     if backend["problem"]:
         return str(backend["problem"])
-    login = f"; log in with 'kai backend login {backend['id']}'" if backend["login"] else ""
+    has_no_login = backend["logged_in"] is False and backend["login"]
+    login = f"; log in with 'kai backend login {backend['id']}'" if has_no_login else ""
     return f"{backend['version'] or 'version unknown'}{login}"
 
 

@@ -2,8 +2,7 @@
 
 import click
 
-from kai.commands.connect import FolderFlags, ask
-from kai.commands.show import as_json_option, facts, rows
+from kai.commands.verb import Verb, verb
 
 _COLUMNS = {
     "name": lambda person: person["name"],
@@ -22,64 +21,58 @@ def command() -> None:
 @command.command()
 @click.argument("name")
 @click.option("--os-user", default="", metavar="USER", help="The OS user their agents run as [default: the daemon's].")
-@as_json_option
-@click.pass_obj
-def add(flags: FolderFlags, name: str, os_user: str, as_json: bool) -> None:
+@verb
+def add(how: Verb, name: str, os_user: str) -> None:
     """Add a person, with a private channel and folders."""
-    facts(ask(flags, "", lambda client: client.add_person(name, os_user)), as_json=as_json)
+    how.facts(how.ask(lambda client: client.add_person(name, os_user)))
 
 
 @command.command("list")
-@as_json_option
-@click.pass_obj
-def list_(flags: FolderFlags, as_json: bool) -> None:
+@verb
+def list_(how: Verb) -> None:
     """List the people you may see."""
-    rows(ask(flags, "", lambda client: client.people()), _COLUMNS, as_json=as_json, nothing="kai knows nobody yet.")
+    how.rows(how.ask(lambda client: client.people()), _COLUMNS, nothing="kai knows nobody yet.")
 
 
 @command.command()
 @click.argument("name")
-@as_json_option
-@click.pass_obj
-def show(flags: FolderFlags, name: str, as_json: bool) -> None:
+@verb
+def show(how: Verb, name: str) -> None:
     """Show one person."""
-    facts(ask(flags, "", lambda client: client.person(name)), as_json=as_json)
+    how.facts(how.ask(lambda client: client.person(name)))
 
 
 @command.command("set")
-@click.argument("name")
-@click.option("--name", "new_name", help="Another name.")
+@click.argument("who", metavar="NAME")
+@click.option("--name", help="Another name.")
 @click.option("--os-user", help="The OS user their agents run as.")
 @click.option("--zone", help="Time zone, such as Europe/Berlin.")
 @click.option("--email", help="Address, as agents may be told.")
 @click.option(
     "--permissions", type=click.Choice(["ask", "bypass", ""]), help="Whether agents ask ('': as set for all)."
 )
-@as_json_option
-@click.pass_obj
-def set_(flags: FolderFlags, /, name: str, new_name: str | None, as_json: bool, **changes: str | None) -> None:
+@verb
+def set_(how: Verb, /, who: str, **changes: str | None) -> None:
     """Change what is given; an empty text clears it."""
-    wanted = {field: value for field, value in {"name": new_name, **changes}.items() if value is not None}
+    wanted = {field: value for field, value in changes.items() if value is not None}
     if not wanted:
         raise click.UsageError("Name something to change.")
-    facts(ask(flags, "", lambda client: client.change_person(name, wanted)), as_json=as_json)
+    how.facts(how.ask(lambda client: client.change_person(who, wanted)))
 
 
 @command.command()
 @click.argument("name")
-@as_json_option
-@click.pass_obj
-def remove(flags: FolderFlags, name: str, as_json: bool) -> None:
+@verb
+def remove(how: Verb, name: str) -> None:
     """Remove a person; what they said stays in their channels."""
-    facts(ask(flags, "", lambda client: client.remove_person(name)), as_json=as_json)
+    how.facts(how.ask(lambda client: client.remove_person(name)))
 
 
 @command.command()
 @click.argument("name")
 @click.argument("bridge")
 @click.argument("account")
-@as_json_option
-@click.pass_obj
-def link(flags: FolderFlags, name: str, bridge: str, account: str, as_json: bool) -> None:
+@verb
+def link(how: Verb, name: str, bridge: str, account: str) -> None:
     """Say that ACCOUNT of BRIDGE belongs to a person, as you have verified."""
-    facts(ask(flags, "", lambda client: client.link(name, bridge, account)), as_json=as_json)
+    how.facts(how.ask(lambda client: client.link(name, bridge, account)))

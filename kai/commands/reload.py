@@ -6,12 +6,12 @@ import click
 
 from kai.client import Client, View
 from kai.commands.connect import PEOPLE, FolderFlags, folders_of, run
-from kai.commands.show import as_json_option, json_of
-from kai.text.safe import safe
+from kai.commands.show import json_of, lines
+from kai.commands.verb import json_option
 
 
 @click.command()
-@as_json_option
+@json_option
 @click.pass_obj
 def command(flags: FolderFlags, as_json: bool) -> int:
     """Let the running daemon read its configuration again; a bad one is refused, and the last good one holds."""
@@ -21,9 +21,7 @@ def command(flags: FolderFlags, as_json: bool) -> int:
     elif found["loaded"]:
         click.echo("The new configuration holds.")
     else:
-        click.echo("The new configuration is refused; the last good one holds.", err=True)
-        for problem in found["problems"]:
-            click.echo(safe(problem), err=True)
+        lines(["The new configuration is refused; the last good one holds.", *found["problems"]])
     return 0 if found["loaded"] else 1
 
 

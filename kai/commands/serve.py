@@ -17,14 +17,7 @@ from kai.settings.where import Folders, prepare
 
 @click.command()
 @click.option("--with", "bridge", type=click.Choice(["terminal"]), help="Also start this bridge; leave when it ends.")
-@click.option(
-    "--idle-exit",
-    "idle_exit_s",
-    type=click.FloatRange(min=0),
-    default=0.0,
-    metavar="S",
-    help="Leave after S idle seconds.",
-)
+@click.option("--idle-exit", "idle_exit_s", type=float, default=0.0, metavar="S", help="Leave after S idle seconds.")
 @click.pass_obj
 def command(flags: FolderFlags, bridge: str | None, idle_exit_s: float) -> None:
     """Run the daemon in the foreground, until SIGTERM or Ctrl-C; SIGHUP reads the configuration again."""

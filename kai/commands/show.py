@@ -1,7 +1,7 @@
 """Prints what the daemon told: as a table or lines for a person, as JSON for a program."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -13,9 +13,6 @@ from kai.text.width import pad, width
 
 View = Mapping[str, Any]
 Columns = Mapping[str, Callable[[View], Any]]  # heading → what stands below it
-
-as_json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-as_person_option = click.option("--as", "as_person", default="", metavar="PERSON", help="Speak for PERSON (operators).")
 CELL = 60
 
 
@@ -24,17 +21,13 @@ def json_of(data: Any) -> None:
     click.echo(json.dumps(data, indent=2, default=str))
 
 
-def rows(found: Sequence[View], columns: Columns, *, as_json: bool, nothing: str) -> None:
-    """A table, or `nothing` when there is nothing."""
-    if as_json:
-        json_of(found)
-    elif not found:
-        click.echo(nothing)
-    else:
-        table(columns, [[cell(value(row)) for value in columns.values()] for row in found])
+def lines(texts: Iterable[str]) -> None:
+    """Harmless lines."""
+    for text in texts:
+        click.echo(safe(text))
 
 
-def table(headings: Sequence[str] | Columns, cells: Sequence[Sequence[str]]) -> None:
+def table(headings: Iterable[str], cells: Sequence[Sequence[str]]) -> None:
     """Columns as wide as their widest cell."""
     everything = [[heading.upper().replace("_", " ") for heading in headings], *cells]
     widths = [max(width(line[place]) for line in everything) for place in range(len(everything[0]))]
@@ -42,11 +35,8 @@ def table(headings: Sequence[str] | Columns, cells: Sequence[Sequence[str]]) -> 
         click.echo("  ".join(pad(text, columns) for text, columns in zip(line, widths, strict=True)).rstrip())
 
 
-def facts(found: View, *, as_json: bool, leave_out: Sequence[str] = ()) -> None:
+def facts(found: View, leave_out: Sequence[str] = ()) -> None:
     """Names and values, one a line; what is empty says nothing."""
-    if as_json:
-        json_of(found)
-        return
     shown = {name: value for name, value in found.items() if value not in ("", None, [], {}) and name not in leave_out}
     widest = max((len(name) for name in shown), default=0)
     for name, value in shown.items():

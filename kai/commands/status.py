@@ -4,30 +4,28 @@ import click
 
 from kai.client import Client, View
 from kai.commands.connect import PEOPLE, FolderFlags, folders_of, is_running, run
-from kai.commands.show import as_json_option, cell, facts, json_of, table
+from kai.commands.show import cell, facts, json_of, lines, table
+from kai.commands.verb import json_option
 from kai.settings.where import Folders
 
 
 @click.command()
-@as_json_option
+@json_option
 @click.pass_obj
 def command(flags: FolderFlags, as_json: bool) -> int:
     """What runs and what waits. Exit status 1 when no daemon runs, or it runs on an old configuration."""
     found = run(_status, folders_of(flags))
     if as_json:
         json_of(found)
-        return 0 if found["running"] and not found["config_problems"] else 1
-    if not found["running"]:
+    elif not found["running"]:
         click.echo(f"No daemon runs ({found['socket']}).")
-        return 1
-    facts(found, as_json=False, leave_out=("running", "sessions", "turns", "counts", "config_problems"))
-    for name, count in found["counts"].items():
-        click.echo(f"  {name.replace('_', ' ')}: {count}")
-    if found["sessions"]:
-        table(found["sessions"][0], [[cell(value) for value in row.values()] for row in found["sessions"]])
-    for problem in found["config_problems"]:
-        click.echo(f"The configuration on disk is refused, the last good one holds: {cell(problem, limit=0)}", err=True)
-    return 1 if found["config_problems"] else 0
+    else:
+        facts(found, ("running", "sessions", "turns", "counts", "config_problems"))
+        lines(f"  {name.replace('_', ' ')}: {count}" for name, count in found["counts"].items())
+        if found["sessions"]:
+            table(found["sessions"][0], [[cell(value) for value in row.values()] for row in found["sessions"]])
+        lines(f"The configuration is refused, the last good one holds: {one}" for one in found["config_problems"])
+    return 0 if found["running"] and not found["config_problems"] else 1
 
 
 async def _status(folders: Folders) -> View:

@@ -1,19 +1,18 @@
 """``kai version``."""
 
 import platform
-import sys
 
 import click
 
 from kai import __version__
-from kai.commands.show import as_json_option, facts
+from kai.commands.show import json_of
 
 
 @click.command()
-@as_json_option
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(as_json: bool) -> None:
     """Print the version."""
     if as_json:
-        facts({"kai": __version__, "python": platform.python_version(), "platform": sys.platform}, as_json=True)
+        json_of({"kai": __version__, "python": platform.python_version()})
     else:
         click.echo(f"kai {__version__}")

@@ -2,22 +2,12 @@
 
 import pytest
 
-from kai.commands.show import cell, facts, json_of, rows, table, when
-
-COLUMNS = {"name": lambda row: row["name"], "is on": lambda row: row["on"]}
+from kai.commands.show import cell, facts, json_of, lines, table, when
 
 
-def test_columns_are_as_wide_as_their_widest_cell_in_columns_of_the_terminal(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    rows([{"name": "日本", "on": True}, {"name": "a", "on": False}], COLUMNS, as_json=False, nothing="")
-    assert capsys.readouterr().out == "NAME  IS ON\n日本  yes\na     no\n"
-
-
-def test_nothing_is_said_in_words_and_is_an_empty_list_in_json(capsys: pytest.CaptureFixture[str]) -> None:
-    rows([], COLUMNS, as_json=False, nothing="Nobody yet.")
-    rows([], COLUMNS, as_json=True, nothing="Nobody yet.")
-    assert capsys.readouterr().out == "Nobody yet.\n[]\n"
+def test_a_table_is_as_wide_as_its_widest_cell_in_columns_of_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    table(["name", "idle_s"], [["日本", "1"], ["a", "12"]])
+    assert capsys.readouterr().out == "NAME  IDLE S\n日本  1\na     12\n"
 
 
 def test_a_cell_is_short_harmless_and_never_empty() -> None:
@@ -30,8 +20,8 @@ def test_a_cell_is_short_harmless_and_never_empty() -> None:
 
 
 def test_facts_leave_out_what_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    facts({"os_user": "ann", "zone": "", "text": "long"}, as_json=False, leave_out=("text",))
-    facts({}, as_json=False)
+    facts({"os_user": "ann", "zone": "", "text": "long"}, ("text",))
+    facts({})
     assert capsys.readouterr().out == "os user  ann\n"
 
 
@@ -40,9 +30,9 @@ def test_json_is_ascii(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.isascii()
 
 
-def test_headings_are_words(capsys: pytest.CaptureFixture[str]) -> None:
-    table(["idle_s"], [["1"]])
-    assert capsys.readouterr().out == "IDLE S\n1\n"
+def test_lines_are_harmless(capsys: pytest.CaptureFixture[str]) -> None:
+    lines(["a\x1b[2J", "b\u202e"])
+    assert capsys.readouterr().out == "a\nb<U+202E>\n"
 
 
 def test_a_moment_is_local_time() -> None:

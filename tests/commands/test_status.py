@@ -34,6 +34,6 @@ def test_no_daemon_is_exit_status_1(kai: Kai) -> None:
 
 def test_a_refused_configuration_is_told(kai: Kai, fake: FakeDaemon) -> None:
     fake.canned["GET", "/v1/status"] = (200, {**STATUS, "config_problems": ["kai.yaml:1:1: 'x' is unknown"]})
-    status, _, err = kai("status")
+    status, out, _ = kai("status")
     assert status == 1
-    assert "the last good one holds: kai.yaml:1:1: 'x' is unknown" in err
+    assert "the last good one holds: kai.yaml:1:1: 'x' is unknown" in out

@@ -2,8 +2,7 @@
 
 import os
 import signal
-import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from datetime import datetime
 
@@ -11,15 +10,14 @@ import anyio
 from anyio import to_thread
 from anyio.abc import TaskGroup
 
-from kai.bridges.terminal.conversation import Conversation, Question, spoken
-from kai.bridges.terminal.view import View
+from kai.bridges.patience import spoken
+from kai.bridges.terminal.conversation import EVENT, Conversation, Question
+from kai.bridges.terminal.view import Show
 from kai.model.errors import ApiError
-from kai.model.ids import TurnId
 from kai.model.states import TurnState
 
 SETTLE_S = 3.0  # for the receipts of a turn whose end is shown
-
-NextLine = Callable[[], Awaitable[str | None]]
+NextLine = Callable[[], Awaitable[str | None]]  # None: there is none, and there will be none
 
 
 class Lines:
@@ -40,19 +38,12 @@ class Lines:
                     return words
                 if not newline:
                     return None
-            else:
-                await self._read()
-
-    async def _read(self) -> None:
-        with suppress(PermissionError):  # a file, or /dev/null, cannot be waited for and need not be
-            await anyio.wait_readable(self._descriptor)
-        piece = await to_thread.run_sync(os.read, self._descriptor, 64 * 1024)
-        self._rest += piece
-        self._has_ended = not piece
-
-    async def __aiter__(self) -> AsyncIterator[str]:
-        while (line := await self.next()) is not None:
-            yield line
+                continue
+            with suppress(PermissionError):  # a file, or /dev/null, cannot be waited for and need not be
+                await anyio.wait_readable(self._descriptor)
+            piece = await to_thread.run_sync(os.read, self._descriptor, 64 * 1024)
+            self._rest += piece
+            self._has_ended = not piece
 
 
 class LineTalk:
@@ -61,102 +52,68 @@ class LineTalk:
     `next_answer` gives the person's answer to a question, or None when nobody is there to give one.
     """
 
-    def __init__(self, conversation: Conversation, view: View, next_answer: NextLine) -> None:
-        self._conversation, self._view, self._next_answer = conversation, view, next_answer
-        self._questions_in, self._questions = anyio.create_memory_object_stream[Question](float("inf"))
-        self._more: list[TurnId] = []  # turns of lines that were meant as answers and were none
+    def __init__(self, conversation: Conversation, show: Show, next_answer: NextLine) -> None:
+        self._conversation, self._show, self._next_answer = conversation, show, next_answer
         self._answering = anyio.Lock()
+        self._turns: list[str] = []  # to be followed yet
         self._was_interrupted = False
         self._all_done = True
 
-    async def run(self, messages: AsyncIterator[str]) -> bool:
+    async def run(self, next_message: NextLine) -> bool:
         """Send every message and show its answer; True when all went well. Ctrl-C stops the turn, then leaves."""
-        self._conversation.on_question = self._questions_in.send_nowait
-        async with self._questions_in, self._questions, anyio.create_task_group() as tasks:
+        async with anyio.create_task_group() as tasks:
+            self._conversation.on_question = lambda question: tasks.start_soon(self._ask, question)
             tasks.start_soon(self._conversation.take_deliveries)
             tasks.start_soon(self._heed_interrupts, tasks)
-            tasks.start_soon(self._answer_questions)
-            async for words in messages:
+            while not self._was_interrupted and (words := await next_message()) is not None:
                 await self._say(words)
-                if self._was_interrupted:
-                    break
             tasks.cancel_scope.cancel()
         return self._all_done and not self._was_interrupted
 
     async def _say(self, words: str) -> None:
-        try:
-            accepted = await self._conversation.send(words)
-        except ApiError as error:
-            self._all_done = False
-            await self._view.end("", {"state": TurnState.FAILED, "text": "", "reason": spoken(error)})
-            return
-        if accepted.turn is None:
-            self._conversation.is_news(accepted)
-            await self._view.end("", {"state": TurnState.DONE, "text": accepted.reply, "reason": ""})
-        self._more = [accepted.turn] if accepted.turn else []
-        while self._more:
-            turn = self._more.pop(0)
+        await self._send(words)
+        while self._turns:
+            turn = self._turns.pop(0)
             end = await self._conversation.follow(turn)
             self._all_done &= end["state"] == TurnState.DONE
             await self._conversation.settled(turn, SETTLE_S)
             async with self._answering:
                 pass  # a line on its way may yet become a message
 
-    async def _answer_questions(self) -> None:
-        async for question in self._questions:
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(self._until_closed, question, tasks)
-                await self._answer(question)
-                tasks.cancel_scope.cancel()
+    async def _send(self, words: str) -> None:
+        end = {"type": "end", "state": TurnState.DONE, "text": "", "reason": ""}
+        try:
+            accepted = await self._conversation.send(words)
+        except ApiError as error:
+            self._all_done = False
+            await self._show("", {**end, "state": TurnState.FAILED, "reason": spoken(error)})
+            return
+        if accepted.turn:
+            self._turns.append(accepted.turn)
+        elif accepted.reply:
+            self._conversation.is_news(("", accepted.reply), EVENT)
+            await self._show("", {**end, "text": accepted.reply})
 
-    async def _until_closed(self, question: Question, tasks: TaskGroup) -> None:
-        await question.closed.wait()
-        tasks.cancel_scope.cancel()
+    async def _ask(self, question: Question) -> None:
+        with question.open:
+            line = await self._next_answer()
+        if not question.open.cancelled_caught:
+            async with self._answering:
+                await self._answer(question, line)
 
-    async def _answer(self, question: Question) -> None:
-        line = await self._next_answer()
+    async def _answer(self, question: Question, line: str | None) -> None:
         if line is None:
             until = datetime.fromisoformat(question.row["expires_at"]).astimezone()
-            await self._view.notice(
-                self._conversation.turn,
-                f"Nobody can answer here. Answer from another terminal or bridge; at {until:%H:%M} it is denied.",
+            await self._conversation.notice(
+                f"Nobody can answer here. Answer from another terminal or bridge; at {until:%H:%M} it is denied."
             )
-            return
-        async with self._answering:
-            with anyio.CancelScope(shield=True):  # a line that was taken is not lost when the question closes now
-                await self._give(question, line)
-
-    async def _give(self, question: Question, line: str) -> None:
-        try:
-            if not await self._conversation.answer(question, line):
-                accepted = await self._conversation.send(line)
-                self._more += [accepted.turn] if accepted.turn else []
-        except ApiError as error:
-            await self._view.notice("", spoken(error))
+        elif not await self._conversation.answer(question, line):
+            await self._send(line)
 
     async def _heed_interrupts(self, tasks: TaskGroup) -> None:
         with anyio.open_signal_receiver(signal.SIGINT) as signals:
             async for _ in signals:
                 if self._was_interrupted or not self._conversation.turn:
-                    self._was_interrupted = True
                     tasks.cancel_scope.cancel()
-                    return
                 self._was_interrupted = True
                 tasks.start_soon(self._conversation.stop)
-
-
-async def one(message: str) -> AsyncIterator[str]:
-    """A single message."""
-    yield message
-
-
-async def nobody() -> str | None:
-    """The answer of nobody."""
-    return None
-
-
-async def person_at_terminal(lines: Lines) -> str | None:
-    """What a person types when asked, on the terminal that stdin is."""
-    sys.stderr.write("answer > ")
-    sys.stderr.flush()
-    return await lines.next()

@@ -2,68 +2,57 @@
 
 import os
 import sys
-from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
-from kai.bridges.terminal.conversation import Conversation, Revive
-from kai.bridges.terminal.lines import Lines, LineTalk, nobody, one, person_at_terminal
-from kai.bridges.terminal.view import JsonView, PlainView, View
+from kai import __version__
+from kai.bridges.patience import Revive
+from kai.bridges.terminal.conversation import Conversation
+from kai.bridges.terminal.lines import Lines, LineTalk
+from kai.bridges.terminal.view import PlainView, show_json
 from kai.client import Client
 
 PATIENCE_S = 60.0  # how long a message waits for a daemon that is gone, when nobody is there to give up
+BANNER = f"kai {__version__}. Alt-Enter begins a new line, /help lists the commands, Ctrl-D leaves."
 
 
-@dataclass(frozen=True, slots=True)
-class Wishes:
-    """How to talk. `message` None: as many as the person likes. `history` is the file of what was typed.
+async def talk(
+    client: Client,
+    message: str | None,
+    *,
+    chat: str,
+    thread: str,
+    as_json: bool,
+    history: Path,
+    revive: Revive | None,
+) -> bool:
+    """Send `message`, or as many as the person likes; True when every one was answered well.
 
-    `turns_outlive`: the daemon does not end with this process.
+    `history` is the file of what was typed. `revive` starts a daemon that is gone; None: it ends with this process.
     """
+    is_screen = sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb" and not as_json
+    if message is None and is_screen and sys.stdin.isatty():
+        # Imported here: a script must not wait for what draws a prompt.
+        from kai.bridges.terminal.screen import ScreenView  # noqa: PLC0415
+        from kai.bridges.terminal.talk import Talk, history_in  # noqa: PLC0415
 
-    chat: str
-    thread: str
-    message: str | None
-    as_json: bool
-    history: Path
-    banner: str
-    turns_outlive: bool
-    revive: Revive | None = None
+        screen = ScreenView()
+        conversation = Conversation(client, screen.show, chat=chat, thread=thread, revive=revive)
+        await conversation.notice(BANNER)
+        await Talk(conversation, screen, history_in(history), outlives=revive is not None).run()
+        return True
+    show = show_json if as_json else PlainView().show
+    conversation = Conversation(client, show, chat=chat, thread=thread, revive=revive, patience_s=PATIENCE_S)
+    lines, left = Lines(sys.stdin.fileno()), [message]
 
+    async def next_answer() -> str | None:
+        if sys.stdin.isatty():
+            sys.stderr.write("answer > ")
+            sys.stderr.flush()
+        elif message is not None:
+            return None
+        return await lines.next()
 
-async def talk(client: Client, wishes: Wishes) -> bool:
-    """Talk until the person leaves or the input ends; True when every message was answered well."""
-    is_screen = sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb" and not wishes.as_json
-    if wishes.message is None and is_screen and sys.stdin.isatty():
-        return await _at_prompt(client, wishes)
-    view = JsonView() if wishes.as_json else _screen_view() if is_screen else PlainView()
-    conversation = _conversation(client, view, wishes, patience_s=PATIENCE_S)
-    lines = Lines(sys.stdin.fileno())
-    if wishes.message is None:
-        return await LineTalk(conversation, view, lines.next).run(aiter(lines))
-    answer = partial(person_at_terminal, lines) if sys.stdin.isatty() else nobody
-    return await LineTalk(conversation, view, answer).run(one(wishes.message))
+    async def next_message() -> str | None:
+        return left.pop() if left else None
 
-
-async def _at_prompt(client: Client, wishes: Wishes) -> bool:
-    # Imported here: a message in a script must not wait for what draws a prompt.
-    from kai.bridges.terminal.screen import PromptScreen, ScreenView  # noqa: PLC0415
-    from kai.bridges.terminal.talk import Talk  # noqa: PLC0415
-
-    screen = PromptScreen()
-    view = ScreenView(screen)
-    conversation = _conversation(client, view, wishes, patience_s=float("inf"))
-    await Talk(conversation, view, screen, wishes.history, turns_outlive=wishes.turns_outlive).run(wishes.banner)
-    return True
-
-
-def _screen_view() -> View:
-    from kai.bridges.terminal.screen import LiveScreen, ScreenView  # noqa: PLC0415
-
-    return ScreenView(LiveScreen())
-
-
-def _conversation(client: Client, view: View, wishes: Wishes, *, patience_s: float) -> Conversation:
-    return Conversation(
-        client, view, chat=wishes.chat, thread=wishes.thread, revive=wishes.revive, patience_s=patience_s
-    )
+    return await LineTalk(conversation, show, next_answer).run(lines.next if message is None else next_message)

@@ -6,13 +6,14 @@ from contextlib import asynccontextmanager
 import anyio
 import pytest
 
-from kai.bridges.terminal.conversation import Conversation, asked
+from kai.bridges.terminal.conversation import EVENT, Conversation
 from kai.client import Client
-from kai.model.errors import ApiError, UnreachableError
+from kai.model.errors import ApiError
 from kai.model.ids import AskId, TurnId
 from kai.model.states import TurnState
 from kai.model.turns import DeliveryKind
-from tests.bridges.terminal.conftest import Shown, until
+from tests.bridges.conftest import until
+from tests.bridges.terminal.conftest import Shown
 from tests.fake_daemon import CHOICES, FakeDaemon, FakeTurn, ask_row, end_row, state_row, text_row, tool_row
 
 pytestmark = pytest.mark.anyio
@@ -23,7 +24,7 @@ LOST, BACK = "The connection to the daemon is lost; waiting for it to come back.
 async def talking(fake: FakeDaemon, shown: Shown) -> AsyncIterator[Conversation]:
     """A conversation that takes its deliveries."""
     async with Client(fake.socket) as client, anyio.create_task_group() as tasks:
-        conversation = Conversation(client, shown, chat="p-ann")
+        conversation = Conversation(client, shown.show, chat="p-ann")
         tasks.start_soon(conversation.take_deliveries)
         yield conversation
         await until(lambda: not fake.unanswered and not fake.unconfirmed())
@@ -113,25 +114,6 @@ async def test_an_interrupted_turn_ends_with_what_the_new_daemon_says_of_it(fake
     assert shown.of("end") == ["The daemon was restarted."]
 
 
-async def test_without_patience_a_daemon_that_is_gone_is_an_error(fake: FakeDaemon, shown: Shown) -> None:
-    async with Client(fake.socket) as client:
-        conversation = Conversation(client, shown, chat="p-ann", patience_s=0)
-        await anyio.to_thread.run_sync(fake.stop)
-        with pytest.raises(UnreachableError):
-            await conversation.send("hi")
-    fake.start()
-
-
-async def test_a_daemon_that_is_gone_may_be_started_again(fake: FakeDaemon, shown: Shown) -> None:
-    async def revive() -> None:
-        await anyio.to_thread.run_sync(fake.start)
-
-    async with Client(fake.socket) as client:
-        conversation = Conversation(client, shown, chat="p-ann", revive=revive)
-        await anyio.to_thread.run_sync(fake.stop)
-        assert (await conversation.send("hi")).turn == "t-1"
-
-
 @pytest.mark.parametrize("delivery_first", [True, False])
 async def test_a_notice_told_as_event_and_as_delivery_is_shown_once_and_confirmed(
     fake: FakeDaemon, shown: Shown, delivery_first: bool
@@ -164,7 +146,7 @@ async def test_the_answer_is_confirmed_after_it_is_shown_and_not_shown_again(fak
         await conversation.follow("t-1")
         await conversation.settled("t-1", 8)
     assert fake.receipts() == ["d-1"]
-    assert shown.everything == [("end", "t-1", "Hello")]
+    assert [(turn, row["type"]) for turn, row in shown.rows] == [("t-1", "end")]
     assert fake.bodies("POST", "/v1/deliveries/d-1/receipt")[0]["outcome"] == "sent"
 
 
@@ -199,11 +181,12 @@ async def test_a_receipt_that_comes_too_late_does_no_harm(fake: FakeDaemon, show
 
 
 async def test_a_reply_of_kai_itself_is_news_once(fake: FakeDaemon, shown: Shown) -> None:
-    accepted = {"message": None, "turn": None, "channel": "c-main", "reply": "Nothing is running here."}
-    fake.canned["POST", "/v1/messages"] = (202, accepted)
+    reply = {"message": None, "turn": None, "channel": "c-main", "reply": "Nothing is running here."}
+    fake.canned["POST", "/v1/messages"] = (202, reply)
     async with talking(fake, shown) as conversation:
         for _ in range(2):
-            assert conversation.is_news(await conversation.send("/stop"))
+            accepted = await conversation.send("/stop")
+            assert conversation.is_news(("", accepted.reply), EVENT)
             fake.owe(DeliveryKind.NOTICE, "Nothing is running here.")
         await until(lambda: len(fake.receipts()) == 2)
     assert shown.of("notice") == []
@@ -263,14 +246,14 @@ async def test_a_question_of_a_turn_from_elsewhere_is_shown_from_its_delivery(fa
     )
     async with talking(fake, shown):
         await until(lambda: fake.receipts() == ["d-1"])
-    assert shown.of("ask") == ["Run it?\n\nrm x"]
+    assert shown.of("notice") == ["Run it?\n\nrm x\n\n1. Allow"]
 
 
 async def test_a_question_closes_when_the_turn_goes_on(fake: FakeDaemon, shown: Shown) -> None:
     async def talk(conversation: Conversation) -> None:
         question = conversation.questions[-1]
         fake.tell("t-1", state_row("running"))
-        await question.closed.wait()
+        await until(lambda: question.open.cancel_called)
         assert conversation.questions == []
 
     await asking(fake, shown, talk)
@@ -283,26 +266,6 @@ async def test_a_stop_names_its_turn_and_says_what_it_came_to(fake: FakeDaemon, 
     await asking(fake, shown, talk)
     assert fake.bodies("POST", "/v1/turns/t-1/stop") == [{}]
     assert "Stopped after 0.1 s (interrupt); the session is kept." in shown.of("notice")
-
-
-async def test_a_running_turn_of_this_channel_is_offered_once(fake: FakeDaemon, shown: Shown) -> None:
-    fake.tell("t-7", state_row("running"))
-    fake.turns["t-7"].words = "asked on another bridge"
-    fake.canned["GET", "/v1/channels/main"] = (200, {"channel": "c-main", "running": "t-7"})
-    found: list[str] = []
-    async with talking(fake, shown) as conversation:
-        conversation.on_foreign = lambda turn: found.append(asked(turn))
-        running = await conversation.running_turn()
-        assert running is not None
-        fake.progress("t-7", "so far")
-        fake.progress("t-7", "so far, so good")
-        await until(lambda: found)
-    assert found == ["asked on another bridge"]
-
-
-async def test_a_channel_where_nobody_has_spoken_has_no_running_turn(fake: FakeDaemon, shown: Shown) -> None:
-    async with talking(fake, shown) as conversation:
-        assert await conversation.running_turn() is None
 
 
 async def test_a_refused_message_is_the_callers_to_tell(fake: FakeDaemon, shown: Shown) -> None:

@@ -1,17 +1,18 @@
 """One message after the other, from a pipe or a file."""
 
 import os
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import anyio
 import pytest
 
 from kai.bridges.terminal.conversation import Conversation
-from kai.bridges.terminal.lines import Lines, LineTalk, nobody, one
+from kai.bridges.terminal.lines import Lines, LineTalk
 from kai.client import Client
 from kai.model.states import TurnState
-from tests.bridges.terminal.conftest import Shown, until
+from tests.bridges.conftest import until
+from tests.bridges.terminal.conftest import Shown
 from tests.fake_daemon import FakeDaemon, FakeTurn, ask_row, end_row, state_row
 
 pytestmark = pytest.mark.anyio
@@ -37,7 +38,7 @@ async def test_lines_come_whole_however_they_are_written(pipe: tuple[int, int]) 
     os.write(pipe[1], b"\xafve \xff\r\nlast")
     assert await lines.next() == "naïve \ufffd"
     os.close(pipe[1])
-    assert [line async for line in lines] == ["last"]
+    assert await lines.next() == "last"
     assert await lines.next() is None
 
 
@@ -51,9 +52,10 @@ async def test_waiting_for_a_line_can_be_given_up_and_loses_none(pipe: tuple[int
 
 async def test_lines_of_a_file_and_of_nothing_come_at_once(tmp_path: Path) -> None:
     (tmp_path / "lines").write_text("one\ntwo")
-    for name, found in ((tmp_path / "lines", ["one", "two"]), (Path(os.devnull), [])):
+    for name, found in ((tmp_path / "lines", ["one", "two", None]), (Path(os.devnull), [None] * 3)):
         descriptor = os.open(name, os.O_RDONLY)
-        assert [line async for line in Lines(descriptor)] == found
+        lines = Lines(descriptor)
+        assert [await lines.next() for _ in range(3)] == found
         os.close(descriptor)
 
 
@@ -66,15 +68,11 @@ class Script:
     async def next(self) -> str | None:
         return self.left.pop(0) if self.left else None
 
-    async def __aiter__(self) -> AsyncIterator[str]:
-        while self.left:
-            yield self.left.pop(0)
-
 
 async def talked(fake: FakeDaemon, shown: Shown, script: Script) -> bool:
     async with Client(fake.socket) as client:
-        conversation = Conversation(client, shown, chat="p-ann", patience_s=0)
-        return await LineTalk(conversation, shown, script.next).run(aiter(script))
+        conversation = Conversation(client, shown.show, chat="p-ann", patience_s=0)
+        return await LineTalk(conversation, shown.show, script.next).run(script.next)
 
 
 async def test_each_message_is_sent_after_the_answer_to_the_one_before(fake: FakeDaemon, shown: Shown) -> None:
@@ -138,8 +136,8 @@ async def test_where_nobody_can_answer_a_question_it_is_said_until_when_it_is_op
 ) -> None:
     fake.on_message = lambda turn: fake.tell(turn.turn, state_row("asking"), ask_row())
     async with Client(fake.socket) as client, anyio.create_task_group() as tasks:
-        conversation = Conversation(client, shown, chat="p-ann", patience_s=0)
-        tasks.start_soon(LineTalk(conversation, shown, nobody).run, one("go"))
+        conversation = Conversation(client, shown.show, chat="p-ann", patience_s=0)
+        tasks.start_soon(LineTalk(conversation, shown.show, Script().next).run, Script("go").next)
         await until(lambda: shown.of("notice"))
         fake.tell("t-1", end_row("denied"))
     assert "Nobody can answer here. Answer from another terminal or bridge; at " in shown.of("notice")[0]
@@ -150,9 +148,9 @@ async def test_a_question_that_was_answered_elsewhere_asks_nobody_any_more(
 ) -> None:
     fake.on_message = lambda turn: fake.tell(turn.turn, state_row("asking"), ask_row())
     async with Client(fake.socket) as client, anyio.create_task_group() as tasks:
-        conversation = Conversation(client, shown, chat="p-ann", patience_s=0)
+        conversation = Conversation(client, shown.show, chat="p-ann", patience_s=0)
         lines = Lines(pipe[0])
-        tasks.start_soon(LineTalk(conversation, shown, lines.next).run, aiter(lines))
+        tasks.start_soon(LineTalk(conversation, shown.show, lines.next).run, lines.next)
         os.write(pipe[1], b"go\n")
         await until(lambda: shown.of("ask"))
         fake.tell("t-1", state_row("running"), end_row("ok"))

@@ -1,131 +1,133 @@
-"""What is finished stands in the scrollback once; what is still coming is drawn below it."""
+"""What is finished stands in the scrollback once; what is still coming is drawn below it. It can only ever be shown."""
 
-from collections.abc import Sequence
+import io
 
 import pytest
-from rich.console import RenderableType
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.console import Console
 
 from kai.bridges.terminal import screen
-from kai.bridges.terminal.screen import LiveScreen, PromptScreen, ScreenView
-from kai.bridges.terminal.view import Tool
+from kai.bridges.terminal.screen import ScreenView, markdown
+from kai.bridges.terminal.view import Row
 from kai.model.states import TurnState
-from tests.bridges.terminal.test_markdown import printed
-from tests.fake_daemon import ask_row, end_row
+from tests.fake_daemon import ask_row, end_row, text_row, tool_row
 
 pytestmark = pytest.mark.anyio
 
 
-class Paper:
-    """A screen that keeps what was shown for good, and what stands below it."""
+def printed(text: str) -> str:
+    """A block of Markdown, without the spaces that fill its lines."""
+    out = io.StringIO()
+    Console(file=out, width=60, markup=False, highlight=False, emoji=False).print(markdown(text))
+    return "\n".join(line.rstrip() for line in out.getvalue().split("\n"))
 
-    def __init__(self) -> None:
-        self.shown = ""
-        self.below: list[str] = []
+
+def test_markdown_is_rendered() -> None:
+    assert printed("**bold** and `code`") == "bold and code\n"
+
+
+@pytest.mark.parametrize(
+    "text", ["Use Vec<T> here", "<details>why</details>", "a <!-- b --> c", "some_name :smile:", "[x]"]
+)
+def test_what_looks_like_markup_of_another_kind_is_not_lost(text: str) -> None:
+    assert printed(text).strip() == text
+
+
+def test_a_link_shows_where_it_leads() -> None:
+    assert "https://evil.example/x" in printed("[your bank](https://evil.example/x)")
+
+
+def test_an_entity_cannot_name_a_control_character() -> None:
+    assert "\x1b" not in printed("a&#27;[2Jb &#x9b;c [x](http://a/&#27;) ![&#27;](b)\n\n```\n&#27;\n```")
+
+
+@settings(deadline=None)
+@given(st.text(st.sampled_from("ab \n`*_<>&#27;x[]()|-\x1b\x9b\u202e!"), max_size=80))
+def test_no_text_steers_the_terminal(text: str) -> None:
+    assert not {"\x1b", "\x9b", "\u202e"} & set(printed(text))
+
+
+class Paper:
+    """A view, what it has printed for good, and what stands below that."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
+        self._capsys, self.view = capsys, ScreenView()
+        self.text = ""
         self.twice: list[str] = []
 
-    async def show(self, *what: RenderableType) -> None:
-        added = "".join(printed(one) for one in what)
-        self.twice += [line for line in self.below if line and line in added]
-        self.shown += added
-
-    def tail(self, lines: Sequence[str]) -> None:
-        self.below = list(lines)
+    async def show(self, *rows: Row) -> None:
+        for row in rows:
+            await self.view.show("t", row)
+            added = "\n".join(line.rstrip() for line in self._capsys.readouterr().out.split("\n"))
+            self.twice += [line for line in self.view.tail if line in added]
+            self.text += added
 
 
 @pytest.fixture
-def paper() -> Paper:
-    return Paper()
+def paper(capsys: pytest.CaptureFixture[str]) -> Paper:
+    return Paper(capsys)
 
 
 async def test_a_block_goes_to_the_scrollback_when_it_is_finished(paper: Paper) -> None:
-    view = ScreenView(paper)
-    await view.text("t", "One **bo")
-    assert (paper.shown, paper.below) == ("", ["One **bo"])
-    await view.text("t", "ld**.\n\nTwo")
-    assert (paper.shown, paper.below) == ("\nOne bold.\n", ["Two"])
-    await view.end("t", end_row("One **bold**.\n\nTwo"))
-    assert (paper.shown, paper.below) == ("\nOne bold.\n\nTwo\n", [])
+    await paper.show(text_row("One **bo"))
+    assert (paper.text, paper.view.tail) == ("", ["One **bo"])
+    await paper.show(text_row("ld**.\n\nTwo"))
+    assert (paper.text, paper.view.tail) == ("\nOne bold.\n", ["Two"])
+    await paper.show(end_row("One **bold**.\n\nTwo"))
+    assert (paper.text, paper.view.tail) == ("\nOne bold.\n\nTwo\n", [])
 
 
 async def test_nothing_stands_in_the_scrollback_and_below_it_at_once(paper: Paper) -> None:
-    view = ScreenView(paper)
-    await view.text("t", "before the tool")
-    await view.tool("t", Tool("1", "read", "x"))
-    await view.tool("t", Tool("1", "read", "x", ok=True))
-    await view.text("t", "a\n\nb\n\nc")
-    await view.ask("t", ask_row())
-    await view.text("t", "after")
-    await view.end("t", end_row("x"))
+    tool = tool_row("1", "read", "x")
+    rows = (text_row("before the tool"), tool, {**tool, "ok": True}, text_row("a\n\nb\n\nc"), ask_row())
+    await paper.show(*rows, text_row("after"), end_row("x"))
     assert paper.twice == []
 
 
 async def test_a_tool_stands_below_while_it_runs_and_above_once_it_ended(paper: Paper) -> None:
-    view = ScreenView(paper)
-    tool = Tool("1", "read", "x.py")
-    await view.tool("t", tool)
-    assert (paper.shown, paper.below) == ("", ["… read x.py"])
-    tool.ok = True
-    await view.tool("t", tool)
-    assert (paper.shown, paper.below) == ("· read x.py\n", [])
+    await paper.show(tool_row("1", "read", "x.py"))
+    assert (paper.text, paper.view.tail) == ("", ["… read x.py"])
+    await paper.show(tool_row("1", "read", "x.py", ok=True), tool_row("2", "run", "make", ok=False, detail="exit 2"))
+    assert (paper.text, paper.view.tail) == ("· read x.py\n✗ run make: failed exit 2\n", [])
 
 
 async def test_a_tool_that_never_ended_is_shown_at_the_end(paper: Paper) -> None:
-    view = ScreenView(paper)
-    await view.tool("t", Tool("1", "run", "make"))
-    await view.end("t", end_row("", TurnState.STOPPED, "Stopped."))
-    assert (paper.shown, paper.below) == ("… run make\nStopped.\n", [])
+    await paper.show(tool_row("1", "run", "make"), end_row("", TurnState.STOPPED, "Stopped."))
+    assert (paper.text, paper.view.tail) == ("… run make\nStopped.\n", [])
+
+
+async def test_a_question_shows_everything(paper: Paper) -> None:
+    await paper.show(ask_row(detail="rm -rf [build]\x1b[0m"))
+    assert all(part in paper.text for part in ("Run a command?", "rm -rf [build] ", "1. Allow once", "3. Deny"))
 
 
 async def test_the_end_shows_what_was_not_streamed(paper: Paper) -> None:
-    view = ScreenView(paper)
-    await view.end("t", end_row("Whole answer."))
-    await view.text("t2", "Hal")
-    await view.end("t2", end_row("Half of it"))
-    assert paper.shown == "\nWhole answer.\n\nHalf of it\n"
+    await paper.show(end_row("Whole answer."), text_row("Hal"), end_row("Half of it"))
+    assert paper.text == "\nWhole answer.\n\nHalf of it\n"
 
 
 async def test_one_turn_leaves_nothing_behind_for_the_next(paper: Paper) -> None:
-    view = ScreenView(paper)
-    await view.text("t", "```\nnever closed")
-    await view.end("t", end_row("```\nnever closed", TurnState.FAILED, "It crashed."))
-    paper.shown = ""
-    await view.text("t2", "fresh *start*\n\n")
-    await view.end("t2", end_row("fresh *start*"))
-    assert paper.shown == "\nfresh start\n"
+    text = "```\nnever closed"
+    await paper.show(text_row(text), end_row(text, TurnState.FAILED, "It crashed."))
+    paper.text = ""
+    await paper.show(text_row("fresh *start*\n\n"), end_row("fresh *start*"))
+    assert paper.text == "\nfresh start\n"
 
 
 async def test_only_a_few_lines_are_drawn_below_however_much_is_coming(paper: Paper) -> None:
-    view = ScreenView(paper)
-    await view.text("t", "```\n" + "".join(f"line {number}\n" for number in range(1000)))
-    assert len(paper.below) <= screen.TAIL_LINES
-    assert paper.below[-1] == "line 999"
-    await view.text("t", "x" * 10_000)
-    assert max(map(len, paper.below)) < 200
+    await paper.show(text_row("```\n" + "".join(f"line {number}\n" for number in range(1000))))
+    assert len(paper.view.tail) <= screen.TAIL_LINES
+    assert paper.view.tail[-1] == "line 999"
+    await paper.show(text_row("x" * 10_000))
+    assert max(map(len, paper.view.tail)) < 200
 
 
 async def test_what_is_coming_is_harmless_too(paper: Paper) -> None:
-    await ScreenView(paper).text("t", "\x1b[2Jx\x9b\u202e")
-    assert paper.below == ["x<U+202E>"]
+    await paper.show(text_row("\x1b[2Jx\x9b\u202e"))
+    assert paper.view.tail == ["x<U+202E>"]
 
 
 async def test_a_letter_and_a_notice_are_set_apart(paper: Paper) -> None:
-    view = ScreenView(paper)
-    await view.letter("Answer to an earlier message:", "*old*")
-    await view.notice("", "New session.")
-    assert paper.shown == "Answer to an earlier message:\n\nold\n\nNew session.\n"
-
-
-async def test_a_live_screen_leaves_only_what_is_finished(capsys: pytest.CaptureFixture[str]) -> None:
-    view = ScreenView(LiveScreen())
-    await view.text("t", "coming")
-    await view.text("t", " along\n\n")
-    await view.end("t", end_row("coming along"))
-    assert "coming along" in capsys.readouterr().out
-
-
-async def test_a_prompt_screen_hands_its_lines_to_the_prompt(capsys: pytest.CaptureFixture[str]) -> None:
-    below = PromptScreen()
-    below.tail(["one", "two"])
-    assert below.lines == ("one", "two")
-    await below.show("for good")
-    assert capsys.readouterr().out == "for good\n"
+    await paper.show({"type": "letter", "text": "*old*"}, {"type": "notice", "text": "[b]New\x1b[31m session."})
+    assert paper.text == "Answer to an earlier message:\n\nold\n\n[b]New session.\n"

@@ -89,18 +89,23 @@ def test_the_first_interrupt_stops_the_turn_and_the_next_leaves(fake: FakeDaemon
     assert "Traceback" not in process.communicate()[1]
 
 
-def test_on_a_terminal_one_message_is_rendered_and_its_question_answered_there(
-    fake: FakeDaemon, tmp_path: Path
-) -> None:
-    fake.on_message = lambda turn: fake.tell(turn.turn, tool_row("1", "read", "x.py"))
+def test_on_a_terminal_the_answer_streams_and_a_question_is_answered_there(fake: FakeDaemon, tmp_path: Path) -> None:
+    fake.on_message = lambda turn: fake.tell(turn.turn, tool_row("1", "read", "x.py"), tool_row("1", ok=True))
     argv = ["-m", "kai", "--runtime", str(fake.socket.parent), "--state", str(tmp_path), "chat", "go"]
     with OnTerminal(argv, env=environment()) as terminal:
-        terminal.wait("… read x.py")
-        fake.tell("t-1", tool_row("1", ok=True), text_row("Hello **you**, "), ask_row())
+        terminal.wait("· read x.py")
+        fake.tell("t-1", text_row("Hello **you**, "), ask_row())
         terminal.wait("answer >")
         fake.on_answer = lambda body: fake.tell("t-1", state_row("running"), end_row("Hello **you**, done."))
         terminal.type("2\r")
         assert terminal.leave() == 0
-    shown = [line for line in terminal.text.split("\n") if line and line[0] not in "╭│╰"]
-    assert shown == ["· read x.py", "Hello you,", "answer > 2", "done."]
+    shown = [line for line in terminal.text.split("\n") if line and line[:2] != "  "]
+    assert shown == [
+        "· read x.py",
+        "Hello **you**,",
+        "Run a command?",
+        "rm -rf build",
+        "answer > 2",
+        "Hello **you**, done.",
+    ]
     assert fake.bodies("POST", "/v1/questions/q-1/answer") == [{"choice": "b", "text": ""}]

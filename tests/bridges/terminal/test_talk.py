@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
-
 from kai.bridges.terminal.talk import history_in
 from kai.model.states import TurnState
 from kai.model.turns import DeliveryKind
@@ -148,16 +146,10 @@ def test_a_restart_of_the_daemon_is_said_and_what_was_typed_meanwhile_arrives(fa
         assert terminal.leave() == 0
 
 
-def test_what_is_owed_and_what_runs_already_is_shown_at_the_start(fake: FakeDaemon, tmp_path: Path) -> None:
-    fake.tell("t-8", state_row("running"), text_row("so far"))
-    fake.turns["t-8"].words = "asked elsewhere"
-    fake.canned["GET", "/v1/channels/main"] = (200, {"channel": "c-main", "running": "t-8"})
+def test_what_is_owed_is_shown_at_the_start(fake: FakeDaemon, tmp_path: Path) -> None:
     fake.owe(DeliveryKind.ANSWER, "An *old* answer.", turn=None, turn_state=TurnState.DONE)
     with talking(fake, tmp_path) as terminal:
         terminal.wait("An old answer.")
-        terminal.wait("Running here: “asked elsewhere”")
-        fake.tell("t-8", end_row("so far so good"))
-        terminal.wait("so far so good")
         fake.wait(lambda: not fake.unconfirmed())
         terminal.type("\x04")
         assert terminal.leave() == 0
@@ -207,8 +199,10 @@ def test_history_that_cannot_be_kept_lasts_as_long_as_the_talk(tmp_path: Path) -
     assert (tmp_path / "target").read_text() == ""
 
 
-@pytest.mark.parametrize("typed", ["half \ud83d", "bytes \udcff"])
-def test_what_is_no_text_is_kept_mended(tmp_path: Path, typed: str) -> None:
-    history = history_in(tmp_path / "history")
-    history.store_string(typed)
-    assert "\ufffd" in (tmp_path / "history").read_text()
+def test_bytes_that_are_no_text_are_sent_and_kept_mended(fake: FakeDaemon, tmp_path: Path) -> None:
+    with talking(fake, tmp_path) as terminal:
+        terminal.type_bytes(b"na\xefve\r")
+        fake.wait(lambda: fake.said() == ["na\ufffdve"])
+        terminal.type("\x04")
+        assert terminal.leave() == 0
+    assert "+na\ufffdve\n" in (tmp_path / "terminal_history").read_text()

@@ -2,21 +2,25 @@
 
 import io
 import json
+from typing import Any
 
 import pytest
 
-from kai.bridges.terminal.view import JsonView, PlainView, Rest, Tool, question_lines
+from kai.bridges.terminal.view import PlainView, question_lines, rest_of, show_json, tool_line
 from kai.model.states import TurnState
-from tests.fake_daemon import ask_row, end_row
+from tests.fake_daemon import ask_row, end_row, state_row, text_row, tool_row
 
 pytestmark = pytest.mark.anyio
+NOTICE = {"type": "notice", "text": "New session."}
+LETTER = {"type": "letter", "text": "old"}
 
 
 def test_a_tool_call_is_one_short_harmless_line() -> None:
-    assert Tool("1", "read", "src/x.py", ok=True).line() == "read src/x.py"
-    assert Tool("1", "run", "make\ntest", ok=False, detail="exit 2\nboom").line() == "run make test: failed exit 2 boom"
-    assert len(Tool("1", "run", "x" * 5000, ok=False, detail="y" * 5000).line()) <= 202
-    assert "\x1b" not in Tool("1", "run", "\x1b[2J", ok=False, detail="\x1b]0;x\x07").line()
+    assert tool_line(tool_row("1", "read", "src/x.py", ok=True)) == "read src/x.py"
+    failed = tool_row("1", "run", "make\ntest", ok=False, detail="exit 2\nboom")
+    assert tool_line(failed) == "run make test: failed exit 2 boom"
+    assert len(tool_line(tool_row("1", "run", "x" * 5000, ok=False, detail="y" * 5000))) <= 202
+    assert "\x1b" not in tool_line(tool_row("1", "run", "\x1b[2J", ok=False, detail="\x1b]0;x\x07"))
 
 
 def test_a_question_shows_the_whole_of_its_arguments_and_numbered_choices() -> None:
@@ -31,62 +35,70 @@ def test_a_question_shows_the_whole_of_its_arguments_and_numbered_choices() -> N
 @pytest.mark.parametrize(
     ("streamed", "whole", "rest"),
     [
-        (["Hel", "lo"], "Hello", ""),
-        (["Hel"], "Hello", "lo"),
-        ([], "Hello", "Hello"),
-        (["Hello\n\n"], "Hello", ""),
-        (["Draft"], "Final", "\n\nFinal"),
-        (["Hello"], "", ""),
-        (["Hello you,", " and"], "Hello\nyou,", ""),
+        ("Hello", "Hello", ""),
+        ("Hel", "Hello", "lo"),
+        ("", "Hello", "Hello"),
+        ("Hello\n\n", "Hello", ""),
+        ("Draft", "Final", "\n\nFinal"),
+        ("Hello", "", ""),
+        ("Hello you, and", "Hello\nyou,", ""),
     ],
 )
-def test_of_the_authoritative_text_only_what_is_missing_is_shown(streamed: list[str], whole: str, rest: str) -> None:
-    missing = Rest()
-    for piece in streamed:
-        missing.add(piece)
-    assert missing.take(whole) == rest
-    assert missing.take("next") == "next"
+def test_of_the_authoritative_text_only_what_is_missing_is_shown(streamed: str, whole: str, rest: str) -> None:
+    assert rest_of(whole, streamed) == rest
 
 
 async def test_plain_stdout_holds_the_answer_and_nothing_else() -> None:
     out, err = io.StringIO(), io.StringIO()
     view = PlainView(out, err)
-    await view.state("t", "running")
-    await view.tool("t", Tool("1", "read", "x"))
-    await view.tool("t", Tool("1", "read", "x", ok=True))
-    await view.text("t", "Hel\x1b[31m")
-    await view.text("t", "lo")
-    await view.notice("t", "New session.")
-    await view.ask("t", ask_row())
-    await view.letter("Answer to an earlier message:", "old")
-    await view.end("t", end_row("Hel\x1b[31mlo"))
-    assert out.getvalue() == "Hello\n"
+    rows: list[dict[str, Any]] = [
+        state_row("running"), tool_row("1", "read", "x"), tool_row("1", "read", "x", ok=True), text_row("Hel\x1b[31m"),
+        text_row("lo"), NOTICE, ask_row(), LETTER, end_row("Hel\x1b[31mlo"), text_row("next\n"), end_row("next"),
+    ]  # fmt: skip
+    for row in rows:
+        await view.show("t", row)
+    assert out.getvalue() == "Hello\nnext\n"
     assert err.getvalue().startswith("· read x\nNew session.\nRun a command?\nrm -rf build\n  1. Allow once\n")
-    assert err.getvalue().endswith("Answer to an earlier message:\nold\n")
+    assert err.getvalue().endswith("  3. Deny\nold\n")
+
+
+async def test_on_a_terminal_what_happens_meanwhile_has_a_line_of_its_own() -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    terminal = Terminal()
+    view = PlainView(terminal, terminal)
+    for row in (text_row("half"), NOTICE, text_row(" way"), end_row("half way")):
+        await view.show("t", row)
+    assert terminal.getvalue() == "half\nNew session.\n way\n"
 
 
 async def test_plain_stderr_says_why_a_turn_did_not_end_well() -> None:
     out, err = io.StringIO(), io.StringIO()
     view = PlainView(out, err)
-    await view.end("t", end_row("half", TurnState.FAILED, "It crashed."))
-    await view.end("t", end_row("", TurnState.STOPPED, ""))
-    await view.end("t", end_row("", TurnState.INTERRUPTED, "kai was restarted"))
+    await view.show("t", end_row("half", TurnState.FAILED, "It crashed."))
+    await view.show("t", end_row("", TurnState.STOPPED, ""))
+    await view.show("t", end_row("", TurnState.INTERRUPTED, "kai was restarted"))
     again = "kai was restarted. Nothing is sent again by itself; /retry runs it again.\n"
     assert (out.getvalue(), err.getvalue()) == ("half\n", f"It crashed.\nThe turn is stopped.\n{again}")
 
 
-async def test_json_is_one_object_a_line_and_the_last_has_turn_state_and_text() -> None:
-    out = io.StringIO()
-    view = JsonView(out)
-    await view.state("t-1", "running")
-    await view.text("t-1", "a\nb\u2028\x9b")
-    await view.tool("t-1", Tool("1", "read", "x", ok=True))
-    await view.ask("t-1", ask_row())
-    await view.notice("", "n")
-    await view.letter("h", "l")
-    await view.end("t-1", end_row("a\nb"))
-    assert out.getvalue().isascii()
-    rows = [json.loads(line) for line in out.getvalue().split("\n")[:-1]]
-    assert [row["type"] for row in rows] == ["state", "text", "tool", "ask", "notice", "letter", "end"]
-    assert {"turn_id": "t-1", "state": "done", "text": "a\nb"}.items() <= rows[-1].items()
-    assert rows[4]["turn_id"] is None
+async def test_json_is_one_object_a_line_and_the_last_has_turn_state_and_text(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for row in (
+        state_row("running"),
+        text_row("a\nb\u2028\x9b"),
+        tool_row("1", "read", "x"),
+        ask_row(),
+        end_row("a\nb"),
+    ):
+        await show_json("t-1", row)
+    await show_json("", NOTICE)
+    out = capsys.readouterr().out
+    assert out.isascii()
+    rows = [json.loads(line) for line in out.split("\n")[:-1]]
+    assert [row["type"] for row in rows] == ["state", "text", "tool", "ask", "end", "notice"]
+    assert {"turn_id": "t-1", "state": "done", "text": "a\nb"}.items() <= rows[4].items()
+    assert rows[5]["turn_id"] is None
