@@ -182,7 +182,8 @@ class Agent:
         self.turn_runs.clear()
         self.save()
         for name, delay in self.after:
-            threading.Timer(delay, getattr(self.deeds, f"later_{name}")).start()
+            deed = getattr(self.deeds, f"later_{name}")
+            threading.Timer(delay, deed).start() if delay else deed()
 
     def step(self, name: str, value: str) -> bool:
         """One word of the script. True: the turn has its end already."""
