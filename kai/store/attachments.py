@@ -30,10 +30,11 @@ def older(db: Connection, before: datetime) -> tuple[str, ...]:
 
 
 def shown_to(db: Connection, ref: AttachmentRef, principal: PrincipalId) -> AttachmentInfo:
-    """The file, for who sent it and for whoever is in a channel where it was sent; unknown to anybody else."""
+    """The file, for who sent it and for whoever was there when it was sent and still is; unknown to anybody else."""
     row = db.execute(
         "SELECT 1 FROM attachment WHERE ref = ?1 AND principal = ?2 UNION ALL SELECT 1 FROM message_attachment l "
-        "JOIN membership m ON m.channel = l.channel AND m.to_at IS NULL WHERE l.ref = ?1 AND m.principal = ?2",
+        "JOIN membership m ON m.channel = l.channel AND m.to_at IS NULL "
+        "AND m.from_number < l.number WHERE l.ref = ?1 AND m.principal = ?2",
         (ref, principal),
     ).fetchone()
     if row is None:

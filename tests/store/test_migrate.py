@@ -13,7 +13,9 @@ from kai.store.errors import CorruptDatabaseError, NewerDatabaseError
 from kai.store.migrate import Migration
 from tests.store.house import START
 
-ONE = Migration(1, "0001_one.sql", "CREATE TABLE one (x TEXT) STRICT; -- it's; here\nCREATE TABLE also (x) ;")
+ONE = Migration(
+    1, "0001_one.sql", "CREATE TABLE one (x TEXT) STRICT; -- it's; here\nCREATE TABLE also (x) ;\n-- the end"
+)
 TWO = Migration(
     2,
     "0002_two.sql",
