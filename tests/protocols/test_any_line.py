@@ -17,9 +17,10 @@ from tests.protocols.agents import PROTOCOLS, prompt, setup
 from tests.protocols.test_turn import check
 from tests.protocols.transcripts import FOLDER, PROTOCOL, lines
 
+strings = st.text("aé\ud800\u2028\0😀", max_size=5)
 junk = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.just(10**400),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    st.none() | st.booleans() | st.integers() | st.floats() | strings | st.just(10**400),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(strings, inner, max_size=3),
     max_leaves=6,
 )
 

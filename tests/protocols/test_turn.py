@@ -26,8 +26,8 @@ from kai.protocols.turn import DETAIL_CHARS, Turn
 ids = st.sampled_from(["a", "b", "c"])
 events: st.SearchStrategy[BackendEvent] = st.one_of(
     st.builds(Started, ids),
-    st.builds(TextDelta, st.text(max_size=3)),
-    st.builds(Thinking, st.text(max_size=3)),
+    st.builds(TextDelta, st.text("aé", max_size=3)),
+    st.builds(Thinking, st.text("aé", max_size=3)),
     st.builds(ToolCall, ids, ids, ids),
     st.builds(ToolResult, ids, st.booleans()),
     st.builds(Ask, ids, ids, ids, st.just(())),
