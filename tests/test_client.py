@@ -259,6 +259,26 @@ async def test_a_daemon_that_is_silent_for_too_long_is_not_waited_for(served: Ho
     served.door.hold.set()
 
 
+async def test_waiting_for_a_running_turn_has_no_limit_of_its_own(served: House) -> None:  # noqa: F811
+    hold = anyio.Event()
+    use = served.door.use
+
+    async def later(*args: object, **more: object) -> dict[str, object]:
+        await hold.wait()
+        return await use(*args, **more)  # type: ignore[arg-type]
+
+    served.door.use = later  # type: ignore[method-assign]
+    async with Client(served.people, answer_s=0.1) as hasty, anyio.create_task_group() as group:
+
+        async def wait() -> None:
+            assert await hasty.use(Preference(backend="gemini"), wait=True) == {"view": "use"}
+
+        group.start_soon(wait)
+        with pytest.raises(UnreachableError, match="in time"):
+            await hasty.use(Preference(backend="gemini"))
+        hold.set()
+
+
 async def test_a_refusal_that_is_no_problem_document_still_has_a_sentence(house: House) -> None:  # noqa: F811
     async def gateway(stream: anyio.abc.SocketStream) -> None:
         async with stream:

@@ -86,7 +86,7 @@ class Callers:
 
     def forget(self) -> None:
         """People, operators or links have changed: the next request of everybody is resolved anew."""
-        self._kept.clear()
+        self._kept = {}  # a new one: what is being looked up at this moment goes into the old, and is not believed
 
     async def resolve(self, peer: Peer, as_name: str) -> Caller:
         """The caller that `peer` is, or for an operator the person `as_name`.
@@ -95,12 +95,11 @@ class Callers:
         """
         now = time.monotonic()
         if now > self._kept_until:
-            self._kept.clear()
-            self._kept_until = now + _KEPT_S
-        found = self._kept.get((peer.uid, as_name))
-        if found is None:
-            found = self._kept[(peer.uid, as_name)] = await self._find(peer.uid, as_name)
-        return found
+            self._kept, self._kept_until = {}, now + _KEPT_S
+        kept, key = self._kept, (peer.uid, as_name)
+        if key not in kept:
+            kept[key] = await self._find(peer.uid, as_name)
+        return kept[key]
 
     async def _find(self, uid: int, as_name: str) -> Caller:
         os_user = await to_thread.run_sync(self._os_user, uid)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, get_type_hints
 
 import anyio
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from kai.api.answers import JSON, TEXT, Stream, as_json, fault, refuse, respond, send_file, send_stream
 from kai.api.attachments import AttachmentFolder
@@ -95,28 +95,18 @@ class Endpoint:
         self._parts = parts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        route, has_started = self._route, False
-
-        async def noting(message: Message) -> None:
-            nonlocal has_started
-            has_started = True
-            await send(message)
-
+        route = self._route
         try:
             answer = await route.handler(await self._call(scope, receive))
-            await self._send(receive, noting, answer)
+            await self._send(receive, send, answer)
         except KaiError as error:
-            problem = error
+            await refuse(send, error)
         except Exception as error:  # noqa: BLE001 - the boundary of a request: logged, and said without a traceback
-            problem = fault(error, route=f"{route.method} {route.path}")
-        else:
-            return
+            # Behind the first byte of an answer uvicorn takes no second one, and closes: none takes a part for all.
+            await refuse(send, fault(error, route=f"{route.method} {route.path}"))
         finally:
             if route.changes_callers:
                 self._parts.callers.forget()
-        if not has_started:
-            await refuse(send, problem)
-        # Else the answer stays incomplete, and the connection is closed: nobody takes a part for the whole.
 
     async def _call(self, scope: Scope, receive: Receive) -> Call:
         route, parts = self._route, self._parts

@@ -7,6 +7,7 @@ import pytest
 
 from kai.api.callers import Callers, Peer, run_of_peer
 from kai.model.errors import DeniedError, UnknownThingError
+from kai.model.people import Person
 from tests.api.fake_door import ANNA, BEN, FakeDirectory
 
 pytestmark = pytest.mark.anyio
@@ -72,6 +73,23 @@ async def test_a_caller_is_looked_up_once_until_it_is_forgotten() -> None:
     assert directory.asked == 1
     directory.people.clear()
     known.forget()
+    with pytest.raises(DeniedError):
+        await known.resolve(peer(1001), "")
+
+
+async def test_a_person_removed_while_being_looked_up_is_not_believed_afterwards() -> None:
+    directory = FakeDirectory(ANNA)
+    known = callers(directory)
+    by_os_user = directory.by_os_user
+
+    async def removed_meanwhile(os_user: str) -> Person | None:
+        found = await by_os_user(os_user)
+        directory.people.clear()
+        known.forget()
+        return found
+
+    directory.by_os_user = removed_meanwhile  # type: ignore[method-assign]
+    assert (await known.resolve(peer(1001), "")).principal == "p-anna"
     with pytest.raises(DeniedError):
         await known.resolve(peer(1001), "")
 

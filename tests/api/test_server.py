@@ -94,7 +94,7 @@ async def test_a_request_in_work_at_the_end_is_answered(house: House) -> None:
             group.start_soon(post)
             await until(lambda: bool(house.door.calls))
             group.start_soon(let_go)
-    assert [answer.status_code for answer in answers] == [202]
+    assert [(answer.status_code, answer.headers["connection"]) for answer in answers] == [(202, "close")]
 
 
 async def test_a_request_that_never_ends_is_cancelled_in_time(house: House) -> None:
