@@ -108,8 +108,7 @@ class Conversation:
             self.state = row["state"]
             if self.state != "asking":
                 self._close_questions()
-        key = {"ask": row.get("ask"), "notice": (turn, row.get("text"))}.get(row["type"])
-        if key is None or self.is_news(key, EVENT):
+        if row["type"] != "notice" or self.is_news((turn, row["text"]), EVENT):
             await self._show_row(turn, row)
         if row["type"] == "ask":
             self.questions.append(Question(row))
@@ -170,12 +169,14 @@ class Conversation:
             pass  # the turn of a message on its way becomes known first
         turn, text = delivery.turn or "", delivery.text
         is_end = delivery.kind is DeliveryKind.ANSWER or delivery.turn_state is not None
-        if is_end and turn in self._shown:
-            await self._shown[turn].wait()  # its events told it all
-        elif delivery.kind is DeliveryKind.ANSWER:
-            await self._show_row(turn, {"type": "letter", "text": text})
-        elif self.is_news(delivery.ask or (turn, text), DELIVERY):  # the text of a question has all there is to it
-            await self._show_row(turn, {"type": "notice", "text": text})
+        if turn in self._shown and (is_end or delivery.kind is DeliveryKind.QUESTION):
+            if is_end:  # its events tell it all
+                await self._shown[turn].wait()
+        elif delivery.kind is DeliveryKind.NOTICE and not self.is_news((turn, text), DELIVERY):
+            pass
+        else:  # the text of a question has all there is to it
+            kind = "letter" if delivery.kind is DeliveryKind.ANSWER else "notice"
+            await self._show_row(turn, {"type": kind, "text": text})
         with suppress(ApiError):  # another terminal of this person was quicker, or a restart has closed it
             await self._patience.sure(lambda: self._client.receipt(delivery.delivery, Receipt(ReceiptOutcome.SENT)))
         if delivery.turn_state is not None:

@@ -1,6 +1,7 @@
 """The interactive terminal: a prompt that is always there, and the conversation above it."""
 
 import os
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -65,17 +66,14 @@ class Talk:
             self._message, history=self._history, multiline=True, key_bindings=keys, prompt_continuation=".. "
         )
         prompt.app.min_redraw_interval = 0.05
-        while True:
-            try:
+        words = ""
+        with prompt.input.raw_mode(), suppress(EOFError):  # also between two prompts: nothing typed is echoed there
+            while words not in LEAVE:
                 words = (await prompt.prompt_async(set_exception_handler=False)).strip()
-            except EOFError:
-                return
-            if words in LEAVE:
-                return
-            if words:
-                self._next_interrupt_leaves = False
-                questions = self._conversation.questions  # what was on the screen when this was typed
-                tasks.start_soon(self._send, words, questions[-1] if questions else None, tasks)
+                if words and words not in LEAVE:
+                    self._next_interrupt_leaves = False
+                    questions = self._conversation.questions  # what was on the screen when this was typed
+                    tasks.start_soon(self._send, words, questions[-1] if questions else None, tasks)
 
     async def _send(self, words: str, question: Question | None, tasks: TaskGroup) -> None:
         async with self._sending:

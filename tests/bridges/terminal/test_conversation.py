@@ -229,15 +229,25 @@ async def test_an_answer_that_comes_too_late_is_told_and_never_becomes_a_message
     assert fake.said() == ["hi"]
 
 
-async def test_a_question_told_as_event_and_as_delivery_is_shown_once(fake: FakeDaemon, shown: Shown) -> None:
-    async def talk(conversation: Conversation) -> None:
-        fake.owe(
-            DeliveryKind.QUESTION, "Run a command?\n\n1. Allow", turn=TurnId("t-1"), ask=AskId("q-1"), choices=CHOICES
-        )
-        await until(lambda: fake.receipts() == ["d-1"])
-
-    await asking(fake, shown, talk)
-    assert shown.of("ask") == ["Run a command?"]
+@pytest.mark.parametrize("delivery_first", [True, False])
+async def test_a_question_told_as_event_and_as_delivery_is_shown_once_and_as_a_question(
+    fake: FakeDaemon, shown: Shown, delivery_first: bool
+) -> None:
+    fake.on_message = silent
+    text = "Run a command?\n\n1. Allow"
+    ways: list[Callable[[], object]] = [
+        lambda: fake.owe(DeliveryKind.QUESTION, text, turn=TurnId("t-1"), ask=AskId("q-1"), choices=CHOICES),
+        lambda: fake.tell("t-1", ask_row()),
+    ]
+    async with talking(fake, shown) as conversation, anyio.create_task_group() as tasks:
+        await conversation.send("hi")
+        tasks.start_soon(conversation.follow, "t-1")
+        ways[0 if delivery_first else 1]()
+        await until(lambda: fake.receipts() if delivery_first else shown.of("ask"))
+        ways[1 if delivery_first else 0]()
+        await until(lambda: fake.receipts() and shown.of("ask"))
+        fake.tell("t-1", end_row("ok"))
+    assert shown.of("ask", "notice", "letter") == ["Run a command?"]
 
 
 async def test_a_question_of_a_turn_from_elsewhere_is_shown_from_its_delivery(fake: FakeDaemon, shown: Shown) -> None:
