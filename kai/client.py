@@ -49,7 +49,8 @@ class Client:
 
         headers = {b"kai-as": self._as_person.encode()} if self._as_person else {}
         self._http = httpx.AsyncClient(
-            transport=httpx.AsyncHTTPTransport(uds=str(self._socket), verify=False),  # else it reads all certificates: 0.1 s
+            # Not verified, as there is no TLS on it: else httpx reads all of the machine's certificates, for 0.1 s.
+            transport=httpx.AsyncHTTPTransport(uds=str(self._socket), verify=False),
             base_url="http://kai",
             headers=headers,
             timeout=httpx.Timeout(self._answer_s, connect=5.0),
