@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from hashlib import sha256
 
 from kai.model.context import MemoryMode, PersonFile
@@ -35,6 +36,7 @@ class Grounds:
     tools: tuple[str, ...] = ()
 
 
+@lru_cache(maxsize=1024)  # asked at each turn, and nearly always of the same grounds
 def epoch(grounds: Grounds) -> str:
     """64 hexadecimal digits; the same grounds give the same epoch after any restart."""
     facts = asdict(grounds)

@@ -23,6 +23,8 @@ def fenced(fence: str, label: str, body: str) -> str:
 
 def close_code(text: str) -> str:
     """`text` with a Markdown code fence that it leaves open closed, so that it swallows nothing behind it."""
+    if "```" not in text and "~~~" not in text:
+        return text
     mark = ""
     for line in _CODE.finditer(text):
         signs, rest = line.groups()

@@ -78,10 +78,14 @@ def data(text: str) -> str:
     """`text` as it may stand in the block before the marker: readable, and nothing but data."""
     if not text.replace("\n", "").replace("\t", "").isprintable():
         text = _DROPPED.sub("", _BREAK.sub("\n", whole(text)))
-    if not text.isascii() or "[" in text:
+    plain = text.isascii()  # then its brackets are these and no others
+    if not plain or "[" in text:
         text = _IN_BRACKETS.sub(_bracketed, text)
-    if not text.isascii() or "<" in text or ">" in text:
-        text = _IN_ANGLES.sub(_angled, _DOUBLED.sub(_doubled, text))
+    angles = not plain and any(sign in text for sign in _LESS + _MORE)
+    if angles or "<<" in text or ">>" in text:
+        text = _DOUBLED.sub(_doubled, text)
+    if angles or ("<" in text and ">" in text):
+        text = _IN_ANGLES.sub(_angled, text)
     return at_signs(_BEFORE_COLON.sub(_spoken, text))
 
 

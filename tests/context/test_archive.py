@@ -4,6 +4,8 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
+
 from kai.context.archive import read_archive
 from kai.model.ids import ChannelId
 from kai.model.messages import Author
@@ -49,6 +51,15 @@ def test_a_link_in_the_archive_is_not_followed(tmp_path: Path) -> None:
     day(tmp_path, "secret", row(1, "somebody else's"))
     (folder / "2026-02-11.jsonl").symlink_to(tmp_path / "secret.jsonl")
     assert read_archive(folder, GARDEN, 50).messages == ()
+
+
+def test_a_folder_that_may_not_be_listed_is_no_history(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "glob", refuse)
+        assert read_archive(tmp_path, GARDEN, 50).messages == ()
 
 
 def test_no_archive_is_no_history(tmp_path: Path) -> None:

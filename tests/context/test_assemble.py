@@ -1,5 +1,6 @@
 """The whole block: its order, its one live marker, and that nothing but its facts moves it."""
 
+import time
 from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -94,7 +95,7 @@ def hostile(seed: int) -> Facts:
     )
 
 
-@settings(max_examples=400)
+@settings(max_examples=150)
 @given(st.integers().map(hostile))
 def test_one_live_marker_then_only_the_words_and_every_fence_closes(made: Facts) -> None:
     block = assemble(made)
@@ -215,3 +216,22 @@ def test_times_are_shown_in_the_persons_zone_however_they_come() -> None:
     assert assemble(in_utc).text == assemble(facts()).text
     unknown = assemble(facts(zone="Mars/Olympus", now=datetime(2026, 11, 30, 17, 41, tzinfo=ZoneInfo("Europe/Berlin"))))
     assert "[Now: Mon 2026-11-30 16:41 UTC]" in unknown.text
+
+
+def test_a_block_with_fifty_messages_is_assembled_in_a_few_milliseconds() -> None:
+    answer = (
+        "Yes: it is stored in flash.\n\n1. Written on change [see flash.c].\n\n```c\nif (t < now) save();\n```\n"
+        + "Ärger? " * 20
+    )
+    talk = tuple(
+        message(n, answer, Author.AGENT if n % 2 else Author.PERSON, tool_lines=("read a.c", "ran the tests: passed"))
+        for n in range(50)
+    )
+    made = facts(history=HistoryFacts(talk, 340))
+
+    def seconds() -> float:
+        start = time.process_time()
+        assemble(made)
+        return time.process_time() - start
+
+    assert min(seconds() for _ in range(20)) < 0.01

@@ -26,6 +26,7 @@ def test_a_fence_opens_and_closes_on_lines_of_its_own() -> None:
         ("~~~~\n~~~\nx", "~~~~\n~~~\nx\n~~~~"),
         ("```\n~~~\n```\nx", "```\n~~~\n```\nx"),
         ("``` `inline` ```\nx", "``` `inline` ```\nx"),
+        ("```\n```python\nx", "```\n```python\nx\n```"),
         ("    ```\nindented code is no fence", "    ```\nindented code is no fence"),
         ("a ``` in a line", "a ``` in a line"),
     ],

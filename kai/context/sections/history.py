@@ -61,7 +61,8 @@ def _items(facts: Facts) -> tuple[Item, ...]:
         if inside:
             body, note = _shown(message, bounds.message_chars)
             who = author(message.author, message.name, message.backend, message.incomplete)
-            text = f"{message.created_at.astimezone(zone):%Y-%m-%d %H:%M} {who}: {body}"
+            when = message.created_at.astimezone(zone).isoformat(" ", "minutes")[:16]  # less the offset
+            text = f"{when} {who}: {body}"
             inside = count < bounds.messages and len(text) <= left
         if not inside:
             items.append(Item("message", message.message, verdict=Verdict.OMITTED_BOUNDS, reason="history bounds"))
