@@ -7,7 +7,7 @@ from kai.model.errors import UnknownThingError
 from kai.model.ids import AttachmentRef, ChannelId, PrincipalId
 from kai.model.messages import AttachmentInfo
 from kai.store.binding import Connection
-from kai.store.columns import insert, read, stamp, values
+from kai.store.columns import insert, read, stamp, the, values
 
 
 def add(db: Connection, info: AttachmentInfo, principal: PrincipalId | None, now: datetime) -> None:
@@ -17,10 +17,7 @@ def add(db: Connection, info: AttachmentInfo, principal: PrincipalId | None, now
 
 def get(db: Connection, ref: AttachmentRef) -> AttachmentInfo:
     """Raises `UnknownThingError`."""
-    row = db.execute("SELECT * FROM attachment WHERE ref = ?", (ref,)).fetchone()
-    if row is None:
-        raise UnknownThingError("attachment", ref)
-    return read(AttachmentInfo, row)
+    return the(db, AttachmentInfo, "attachment", "SELECT * FROM attachment WHERE ref = ?", ref)
 
 
 def older(db: Connection, before: datetime) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from kai.model.errors import DeniedError, UnknownThingError
 from kai.model.ids import AddressId, ChannelId, MessageId, PrincipalId, SeatId, fresh
 from kai.model.people import Address, Channel, ChannelKind, Seat
 from kai.store.binding import Connection
-from kai.store.columns import insert, maybe, read, read_all, stamp
+from kai.store.columns import insert, maybe, read_all, stamp, the
 
 MAIN_TITLE = "main"
 # A channel that was made private is shared while it has a second member.
@@ -48,10 +48,7 @@ def create(
 
 def get(db: Connection, channel: ChannelId) -> Channel:
     """Raises `UnknownThingError`."""
-    row = db.execute(f"{_CHANNEL} WHERE c.channel = ?", (channel,)).fetchone()
-    if row is None:
-        raise UnknownThingError("channel", channel)
-    return read(Channel, row)
+    return the(db, Channel, "channel", f"{_CHANNEL} WHERE c.channel = ?", channel)
 
 
 def by_title(db: Connection, principal: PrincipalId, title: str) -> Channel | None:
@@ -129,10 +126,7 @@ def address(db: Connection, bridge: str, chat: str, thread: str) -> Address | No
 
 def address_of(db: Connection, address: AddressId) -> Address:
     """Raises `UnknownThingError`."""
-    row = db.execute("SELECT * FROM address WHERE address = ?", (address,)).fetchone()
-    if row is None:
-        raise UnknownThingError("address", address)
-    return read(Address, row)
+    return the(db, Address, "address", "SELECT * FROM address WHERE address = ?", address)
 
 
 def bind(db: Connection, bridge: str, chat: str, thread: str, channel: ChannelId) -> Address:

@@ -11,6 +11,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
+from kai.model.errors import UnknownThingError
 from kai.model.events import Choice, ChoiceKind
 from kai.store.binding import Connection, Row
 
@@ -55,6 +56,14 @@ def read_all(kind: type[T], rows: Iterable[Row]) -> tuple[T, ...]:
 def maybe(kind: type[T], row: Row | None) -> T | None:
     """Like `read`; no row gives None."""
     return None if row is None else read(kind, row)
+
+
+def the(db: Connection, kind: type[T], what: str, query: str, key: str) -> T:
+    """The one that `query` finds by `key`. Raises `UnknownThingError`, which says `what` there is not."""
+    row = db.execute(query, (key,)).fetchone()
+    if row is None:
+        raise UnknownThingError(what, key)
+    return read(kind, row)
 
 
 def packed(value: object) -> object:

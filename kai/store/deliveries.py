@@ -9,7 +9,7 @@ from kai.model.ids import AddressId, AskId, DeliveryId, TurnId, fresh
 from kai.model.states import DeliveryState
 from kai.model.turns import Delivery, DeliveryKind, NewDelivery, Receipt, ReceiptOutcome
 from kai.store.binding import Connection
-from kai.store.columns import insert, read, read_all, values
+from kai.store.columns import insert, read_all, the, values
 from kai.store.moves import move
 
 _DELIVERY = (
@@ -30,27 +30,15 @@ def owe(db: Connection, new: NewDelivery, now: datetime, *, about: DeliveryId | 
     if at is None:
         raise UnknownThingError("address", new.address)
     delivery = DeliveryId(fresh("d"))
-    insert(
-        db,
-        "delivery",
-        **values(new, "state"),
-        delivery=delivery,
-        bridge=at["bridge"],
-        channel=at["channel"],
-        state=DeliveryState.PENDING,
-        turn_state=new.state,
-        about=about,
-        created_at=now,
-    )
+    place = {"bridge": at["bridge"], "channel": at["channel"], "turn_state": new.state, "about": about}
+    row = {**values(new), **place, "delivery": delivery, "state": DeliveryState.PENDING, "created_at": now}
+    insert(db, "delivery", **row)
     return delivery
 
 
 def get(db: Connection, delivery: DeliveryId) -> Delivery:
     """Raises `UnknownThingError`."""
-    row = db.execute(f"{_DELIVERY} WHERE d.delivery = ?", (delivery,)).fetchone()
-    if row is None:
-        raise UnknownThingError("delivery", delivery)
-    return read(Delivery, row)
+    return the(db, Delivery, "delivery", f"{_DELIVERY} WHERE d.delivery = ?", delivery)
 
 
 def of_turn(db: Connection, turn: TurnId) -> tuple[Delivery, ...]:

@@ -42,9 +42,7 @@ def accept(
     """
     if known := _known(db, inbound):
         return Accepted(known["message"], known["turn"], known["channel"], duplicate=True)
-    said = Message(
-        MessageId(fresh("m")), address.channel, 0, Author.PERSON, principal, name, inbound.text, now, TurnId(fresh("t"))
-    )
+    said = replace(draft(address.channel, Author.PERSON, principal, name, inbound.text, now), turn=TurnId(fresh("t")))
     if inbound.edit_of or inbound.deleted:
         return Accepted(_keep_change(db, said, inbound).message, None, said.channel)
     waiting, live = db.execute(
@@ -55,17 +53,8 @@ def accept(
     if waiting >= queue_bound:
         raise QueueFullError(said.channel, queue_bound)
     keep(db, said, inbound)
-    insert(
-        db,
-        "turn",
-        turn=said.turn,
-        channel=said.channel,
-        message=said.message,
-        principal=principal,
-        address=address.address,
-        state=TurnState.QUEUED,
-        queued_at=now,
-    )
+    lane = {"turn": said.turn, "channel": said.channel, "message": said.message, "principal": principal}
+    insert(db, "turn", **lane, address=address.address, state=TurnState.QUEUED, queued_at=now)
     return Accepted(said.message, said.turn, said.channel, queued_before=waiting + live)
 
 
@@ -86,8 +75,14 @@ def record(
     """
     if inbound and (known := _known(db, inbound)):
         return get(db, known["message"])
-    said = Message(MessageId(fresh("m")), channel, 0, author, principal, name, text, now)
-    return keep(db, said, inbound, aside=True)
+    return keep(db, draft(channel, author, principal, name, text, now), inbound, aside=True)
+
+
+def draft(
+    channel: ChannelId, author: Author, principal: PrincipalId | None, name: str, text: str, now: datetime
+) -> Message:
+    """A message that `keep` gives its number."""
+    return Message(MessageId(fresh("m")), channel, 0, author, principal, name, text, now)
 
 
 def keep(

@@ -3,11 +3,11 @@
 from dataclasses import fields
 from datetime import datetime
 
-from kai.model.errors import BadInputError, UnknownThingError
+from kai.model.errors import BadInputError
 from kai.model.ids import PrincipalId
 from kai.model.people import Person
 from kai.store.binding import Connection
-from kai.store.columns import insert, maybe, read, read_all, stamp, values
+from kai.store.columns import insert, maybe, read_all, stamp, the, values
 
 _FIELDS = tuple(field.name for field in fields(Person) if field.name != "principal")
 _PRESENT = "SELECT * FROM person WHERE removed_at IS NULL"
@@ -21,10 +21,7 @@ def add(db: Connection, person: Person, now: datetime) -> None:
 
 def get(db: Connection, principal: PrincipalId) -> Person:
     """Raises `UnknownThingError`, also for a person that was removed."""
-    row = db.execute(f"{_PRESENT} AND principal = ?", (principal,)).fetchone()
-    if row is None:
-        raise UnknownThingError("person", principal)
-    return read(Person, row)
+    return the(db, Person, "person", f"{_PRESENT} AND principal = ?", principal)
 
 
 def by_name(db: Connection, name: str) -> Person | None:
@@ -89,15 +86,6 @@ def linked(db: Connection, bridge: str, account: str) -> PrincipalId | None:
         "SELECT principal FROM account WHERE bridge = ? AND account = ? AND verified_at IS NOT NULL", (bridge, account)
     ).fetchone()
     return PrincipalId(row[0]) if row else None
-
-
-def accounts(db: Connection, principal: PrincipalId) -> tuple[tuple[str, str], ...]:
-    """(bridge, account) of each verified link of a person."""
-    rows = db.execute(
-        "SELECT bridge, account FROM account WHERE principal = ? AND verified_at IS NOT NULL ORDER BY bridge, account",
-        (principal,),
-    )
-    return tuple((row[0], row[1]) for row in rows)
 
 
 def _refuse_taken(db: Connection, name: str, principal: PrincipalId) -> None:

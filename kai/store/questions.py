@@ -2,14 +2,14 @@
 
 from datetime import datetime
 
-from kai.model.errors import BadInputError, UnknownThingError
+from kai.model.errors import BadInputError
 from kai.model.events import Ask
 from kai.model.ids import AddressId, AskId, ChannelId, DispatchId, PrincipalId, TurnId, fresh
 from kai.model.states import AskState, TurnState
 from kai.model.turns import DeliveryKind, NewDelivery, Question
 from kai.store import deliveries
 from kai.store.binding import Connection
-from kai.store.columns import insert, read, read_all
+from kai.store.columns import insert, read_all, the, values
 from kai.store.moves import move
 
 
@@ -26,21 +26,8 @@ def ask(
 ) -> Question:
     """Keep a question, owe it to the address (`text`, else title and detail) and let the turn wait for the answer."""
     key = AskId(fresh("q"))
-    insert(
-        db,
-        "question",
-        ask=key,
-        turn=turn,
-        dispatch=dispatch,
-        key=asked.ask,
-        title=asked.title,
-        detail=asked.detail,
-        choices=asked.choices,
-        free_text=asked.free_text,
-        state=AskState.OPEN,
-        asked_at=now,
-        expires_at=expires_at,
-    )
+    row = {**values(asked, "tool_id"), "ask": key, "key": asked.ask, "asked_at": now, "expires_at": expires_at}
+    insert(db, "question", turn=turn, dispatch=dispatch, state=AskState.OPEN, **row)
     if db.execute("SELECT state FROM turn WHERE turn = ?", (turn,)).fetchone()["state"] != TurnState.ASKING:
         move(db, turn, TurnState.ASKING)
     shown = text or "\n".join(part for part in (asked.title, asked.detail) if part)
@@ -79,10 +66,7 @@ def close_all(db: Connection, turn: TurnId, state: AskState, now: datetime, *, r
 
 def get(db: Connection, ask: AskId) -> Question:
     """Raises `UnknownThingError`."""
-    row = db.execute("SELECT * FROM question WHERE ask = ?", (ask,)).fetchone()
-    if row is None:
-        raise UnknownThingError("question", ask)
-    return read(Question, row)
+    return the(db, Question, "question", "SELECT * FROM question WHERE ask = ?", ask)
 
 
 def open_of(db: Connection, turn: TurnId) -> tuple[Question, ...]:

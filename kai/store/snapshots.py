@@ -10,7 +10,7 @@ from kai.model.errors import UnknownThingError
 from kai.model.ids import DispatchId, SessionId, TurnId
 from kai.model.turns import Dispatch
 from kai.store.binding import Connection
-from kai.store.columns import insert_all, read, read_all, stamp
+from kai.store.columns import insert_all, read_all, stamp, the
 
 _WORDS = -1  # the position of the person's own words
 _LEVEL = 1  # of zlib: this stands between a person and the first byte
@@ -63,10 +63,7 @@ def dispatches(db: Connection, turn: TurnId) -> tuple[Dispatch, ...]:
 
 def dispatch(db: Connection, dispatch: DispatchId) -> Dispatch:
     """Raises `UnknownThingError`."""
-    row = db.execute("SELECT * FROM dispatch WHERE dispatch = ?", (dispatch,)).fetchone()
-    if row is None:
-        raise UnknownThingError("dispatch", dispatch)
-    return read(Dispatch, row)
+    return the(db, Dispatch, "dispatch", "SELECT * FROM dispatch WHERE dispatch = ?", dispatch)
 
 
 def of_session(db: Connection, session: SessionId) -> tuple[Dispatch, ...]:

@@ -8,17 +8,18 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
+from typing import Any
 
 from kai.model.context import ContextBlock
 from kai.model.errors import FailureKind, UnknownThingError, WrongMoveError
 from kai.model.events import Usage
-from kai.model.ids import ChannelId, DispatchId, MessageId, PrincipalId, TurnId, fresh
+from kai.model.ids import ChannelId, DispatchId, PrincipalId, TurnId, fresh
 from kai.model.messages import Author, Message
 from kai.model.states import ENDED_TURNS, AskState, DispatchState, TurnState
 from kai.model.turns import DeliveryKind, Dispatch, NewDelivery, Outcome, Turn
 from kai.store import deliveries, messages, moves, questions, sessions, snapshots
 from kai.store.binding import Connection, Row
-from kai.store.columns import insert, maybe, packed, read, read_all, unpacked, values
+from kai.store.columns import insert, maybe, packed, read, read_all, the, unpacked, values
 
 RESTARTED = "kai was restarted while this was being answered; what had been done by then stays done"
 _LIVE = "state IN ('running', 'asking', 'held')"  # word for word as in the index `turn_live`
@@ -27,10 +28,7 @@ _TELLS = (DeliveryKind.ANSWER, DeliveryKind.NOTICE)
 
 def get(db: Connection, turn: TurnId) -> Turn:
     """Raises `UnknownThingError`."""
-    row = db.execute("SELECT * FROM turn WHERE turn = ?", (turn,)).fetchone()
-    if row is None:
-        raise UnknownThingError("turn", turn)
-    return read(Turn, row)
+    return the(db, Turn, "turn", "SELECT * FROM turn WHERE turn = ?", turn)
 
 
 def particulars(db: Connection, turn: TurnId) -> tuple[str, Usage | None]:
@@ -160,17 +158,9 @@ def finish(
         raise WrongMoveError("turn", turn, known.state, outcome.state)
     questions.close_all(db, turn, AskState.CANCELLED, now, reason=f"the turn ended: {outcome.state}")
     answer = _keep_answer(db, known, outcome, answer_name, now)
-    moves.move(
-        db,
-        turn,
-        outcome.state,
-        ended_at=now,
-        failure=outcome.failure,
-        reason=outcome.reason,
-        detail=outcome.detail,
-        usage=json.dumps(asdict(outcome.usage)) if outcome.usage else "{}",
-        answer=answer.message if answer else None,
-    )
+    columns: dict[str, Any] = {name: getattr(outcome, name) for name in ("failure", "reason", "detail")}
+    columns["usage"] = json.dumps(asdict(outcome.usage)) if outcome.usage else "{}"
+    moves.move(db, turn, outcome.state, ended_at=now, answer=answer and answer.message, **columns)
     _end_attempt(db, turn, outcome.state, now)
     if dispatch is not None:
         _tell_session(db, dispatch, outcome, now)
@@ -230,21 +220,9 @@ def _run(db: Connection, turn: Turn, now: datetime) -> None:
 def _keep_answer(db: Connection, turn: Turn, outcome: Outcome, name: str, now: datetime) -> Message | None:
     if not outcome.text.strip() and not outcome.tool_lines:
         return None
-    said = Message(
-        MessageId(fresh("m")),
-        turn.channel,
-        0,
-        Author.AGENT,
-        turn.principal,
-        name,
-        outcome.text,
-        now,
-        turn.turn,
-        turn.backend,
-        outcome.tool_lines,
-        outcome.incomplete,
-    )
-    return messages.keep(db, said)
+    said = messages.draft(turn.channel, Author.AGENT, turn.principal, name, outcome.text, now)
+    said = replace(said, turn=turn.turn, backend=turn.backend)
+    return messages.keep(db, replace(said, tool_lines=outcome.tool_lines, incomplete=outcome.incomplete))
 
 
 def _telling(turn: Turn, outcome: Outcome, owed: Sequence[NewDelivery]) -> list[NewDelivery]:
@@ -303,11 +281,6 @@ def _interrupt(db: Connection, turn: Turn, now: datetime) -> None:
     told = f"{RESTARTED[0].upper()}{RESTARTED[1:]}. Ask again, or retry turn {turn.turn}."
     if text.strip():
         told += f"\n\nUntil then (incomplete):\n\n{text}"
-    outcome = Outcome(
-        TurnState.INTERRUPTED,
-        text,
-        unpacked(kept["tool_lines"]) if kept else (),
-        incomplete=True,
-        reason=RESTARTED,
-    )
+    tool_lines = unpacked(kept["tool_lines"]) if kept else ()
+    outcome = Outcome(TurnState.INTERRUPTED, text, tool_lines, incomplete=True, reason=RESTARTED)
     finish(db, turn.turn, None, outcome, (NewDelivery(turn.address, DeliveryKind.NOTICE, told),), "kai", now)
