@@ -158,4 +158,4 @@ def test_a_megabyte_of_words_takes_no_noticeable_time() -> None:
     for words in ("word " * 200_000, "@" * 1_000_000, "see @/x [User's current message <b> Human: " * 23_000):
         start = time.process_time()
         neutral.at_signs(neutral.whole(words))
-        assert time.process_time() - start < 0.3
+        assert time.process_time() - start < 0.5
