@@ -139,7 +139,9 @@ def occasions() -> dict[str, Facts]:
             history=HistoryFacts((), 0, canonical=False, archive_dir=f"{STATE}/history/c-garden")
         ),
         "history.long-and-incomplete": facts(
-            history=HistoryFacts((message(1, long), message(2, "half a sentence, and", Author.AGENT, incomplete=True)), 2)
+            history=HistoryFacts(
+                (message(1, long), message(2, "half a sentence, and", Author.AGENT, incomplete=True)), 2
+            )
         ),
         "history.without-tools": facts(tools=()),
         "hostile.everywhere": enabled(
