@@ -37,7 +37,7 @@ class _GroupLostError(Exception):
 
 def run_writer(db: Connection, jobs: Jobs, path: Path) -> None:
     """Take jobs until None comes. The only thread that writes or checkpoints."""
-    soft = False
+    waits: bool | None = None  # whether a commit waits for the disk
     open_ = True
     while open_:
         job = jobs.get()
@@ -50,10 +50,15 @@ def run_writer(db: Connection, jobs: Jobs, path: Path) -> None:
                 open_ = False
                 break
             group.append(more)
-        if soft != all(job.soft for job in group):
-            soft = not soft
-            db.execute(f"PRAGMA synchronous = {'NORMAL' if soft else 'FULL'}")
-        _answer(_commit(db, group, path))
+        must_wait = not all(job.soft for job in group)
+        try:
+            if waits is not must_wait:
+                db.execute(f"PRAGMA synchronous = {'FULL' if must_wait else 'NORMAL'}")
+                waits = must_wait
+            answers = _commit(db, group, path)
+        except Exception as error:  # noqa: BLE001 whatever happens, nobody waits for ever and the thread lives on
+            answers = [(job.answer, None, _translated(error, path)) for job in group]
+        _answer(answers)
 
 
 def run_reader(db: Connection, jobs: Jobs, path: Path) -> None:
@@ -66,8 +71,7 @@ def run_reader(db: Connection, jobs: Jobs, path: Path) -> None:
             answer: _Answer = (job.answer, job.work(db), None)
         except Exception as error:  # noqa: BLE001 it is raised again where the answer is awaited
             answer = (job.answer, None, _translated(error, path))
-        if db.in_transaction:
-            db.execute("ROLLBACK")
+        _roll_back(db)
         _answer([answer])
 
 

@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any
+from typing import Any, cast
 
+import anyio
 import pytest
 
 from kai.model.errors import StoreError
 from kai.store import workers
-from kai.store.binding import Connection, connect
+from kai.store.binding import Connection, OperationalError, connect
 from kai.store.errors import DiskFullError
 from kai.store.workers import Job, Jobs
 
@@ -102,14 +103,60 @@ async def test_a_full_disk_undoes_nothing_that_fits(db: Connection) -> None:
 
 
 async def test_the_disk_is_waited_for_unless_all_that_waits_is_soft(db: Connection) -> None:
-    for soft, expected in (((True, True), "NORMAL"), ((True, False), None)):
+    for soft, expected in (((True, True), "NORMAL"), ((True, False), "FULL")):
         _, statements = await run(db, keep(object_name(soft, 1)), keep(object_name(soft, 2)), soft=soft)
         set_to = [line.rsplit(" ", 1)[1] for line in statements if line.startswith("PRAGMA synchronous")]
-        assert set_to == ([expected] if expected else [])
+        assert set_to == [expected]
 
 
 def object_name(soft: tuple[bool, ...], number: int) -> str:
     return f"{soft} {number}"
+
+
+class Sick:
+    """A connection on which one kind of statement fails."""
+
+    def __init__(self, db: Connection, statement: str) -> None:
+        self._db = db
+        self._statement = statement
+
+    def execute(self, sql: str, *arguments: Any) -> Any:
+        if sql.startswith(self._statement):
+            raise OperationalError("the disk is ill")
+        return self._db.execute(sql, *arguments)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._db, name)
+
+
+@pytest.mark.parametrize("statement", ["PRAGMA synchronous", "BEGIN", "COMMIT", "SAVEPOINT", "ROLLBACK"])
+async def test_whatever_fails_nobody_waits_for_ever(db: Connection, statement: str) -> None:
+    def refuse(_: Connection) -> None:
+        raise LookupError
+
+    sick = cast("Connection", Sick(db, statement))
+    for works in ((keep(1),), (keep(2), refuse, keep(3))):
+        answers, _ = await run(sick, *works)
+        assert len(answers) == len(works)
+        assert [answer for answer in answers if isinstance(answer, Exception)] or statement in ("SAVEPOINT", "ROLLBACK")
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+    answers, _ = await run(db, keep(4))
+    assert answers == [4]
+
+
+@pytest.mark.parametrize("statement", ["BEGIN", "ROLLBACK"])
+async def test_a_reader_answers_whatever_fails(db: Connection, statement: str) -> None:
+    jobs: Jobs = SimpleQueue()
+    answers = [asyncio.get_running_loop().create_future() for _ in range(2)]
+    for answer in answers:
+        jobs.put(Job(kept, answer))
+    jobs.put(None)
+    sick = cast("Connection", Sick(db, statement))
+    threading.Thread(target=workers.run_reader, args=(sick, jobs, PATH)).start()
+    with anyio.fail_after(5):
+        await asyncio.wait(answers)
+    assert all(answer.exception() or answer.result() == [] for answer in answers)
 
 
 async def test_an_answer_that_nobody_awaits_any_more_is_let_go(db: Connection) -> None:
