@@ -99,6 +99,11 @@ def test_a_code_fence_that_fits_goes_whole_into_the_next_part() -> None:
     assert parts[1].text.startswith(code)
 
 
+def test_a_code_fence_is_kept_whole_even_where_that_leaves_a_part_nearly_empty() -> None:
+    code = "```\n" + "x = 1\n" * 12 + "```"
+    assert [part.text for part in split(f"See:\n{code}\nDone. And more words.", 80)][:2] == ["See:", code]
+
+
 def test_a_fence_the_agent_never_closed_is_closed() -> None:
     assert split("```\nx", 100)[0].text == "```\nx\n```"
 

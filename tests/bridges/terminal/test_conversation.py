@@ -140,13 +140,14 @@ async def test_the_answer_is_confirmed_after_it_is_shown_and_not_shown_again(fak
     )
     async with talking(fake, shown) as conversation:
         await conversation.send("hi")
-        await until(lambda: [one for one in fake.asked if one.path == "/v1/deliveries"])
-        assert fake.receipts() == []
+        fake.owe(DeliveryKind.NOTICE, "Told behind it.")
+        await until(fake.receipts)
+        assert fake.receipts() == ["d-2"]
         fake.turns["t-1"].rows.append(end_row("Hello"))
         await conversation.follow("t-1")
         await conversation.settled("t-1", 8)
-    assert fake.receipts() == ["d-1"]
-    assert [(turn, row["type"]) for turn, row in shown.rows] == [("t-1", "end")]
+    assert fake.receipts() == ["d-2", "d-1"]
+    assert [(turn, row["type"]) for turn, row in shown.rows] == [("", "notice"), ("t-1", "end")]
     assert fake.bodies("POST", "/v1/deliveries/d-1/receipt")[0]["outcome"] == "sent"
 
 

@@ -39,6 +39,7 @@ def test_a_link_shows_where_it_leads() -> None:
 
 
 def test_an_entity_cannot_name_a_control_character() -> None:
+    assert "\u202e" not in printed("a&#x202e;b [x](http://a/&#x202e;) ![&#x202e;](b)\n\n# &#x202e;")
     assert "\x1b" not in printed("a&#27;[2Jb &#x9b;c [x](http://a/&#27;) ![&#27;](b)\n\n```\n&#27;\n```")
 
 
