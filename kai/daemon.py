@@ -28,6 +28,7 @@ from kai.model.ids import PrincipalId, fresh
 from kai.model.people import Person
 from kai.people.folders import PersonFolders
 from kai.processes.direct import DirectLauncher
+from kai.processes.marks import run_above
 from kai.settings.where import Folders, prepare
 from kai.store import people, sessions, turns
 from kai.store.binding import Connection
@@ -129,7 +130,7 @@ def _api_parts(parts: Parts, door: FrontDoor, folders: Folders) -> ApiParts:
         door=door,
         callers=Callers(_Directory(parts.store), lambda: parts.config.settings.operators),
         attachments=AttachmentFolder(folders.state / "attachments"),
-        run_of=lambda pid: None,  # with the direct launcher an agent is its person: one trust domain, as doctor says
+        run_of=lambda pid: run_above(pid, [live.run for live in parts.pool.every()]),
         max_body_bytes=lambda: parts.config.settings.api.max_body_bytes,
         max_attachment_bytes=lambda: parts.config.settings.attachments.max_bytes,
         limits=ApiLimits(),

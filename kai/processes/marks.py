@@ -6,6 +6,7 @@ The last resort, not the rule: a process that cleared its environment bears no m
 import os
 import signal
 import time
+from collections.abc import Collection
 from pathlib import Path
 
 from kai.launcher.tree import process
@@ -26,6 +27,20 @@ def marked(run: RunId) -> list[int]:
             if alive and not alive.is_dead:
                 found.append(alive.pid)
     return found
+
+
+def run_above(pid: int, runs: Collection[RunId]) -> RunId | None:
+    """Which of `runs` a process belongs to: it or an ancestor bears the mark. Blocks for less than a millisecond.
+
+    A process that cleared its environment and was orphaned is not known: without control groups an agent can hide.
+    """
+    marks = {f"{MARK}={run}".encode(): run for run in runs}
+    while pid > 1:
+        if found := marks.keys() & _environment(Path(f"/proc/{pid}")):
+            return marks[found.pop()]
+        alive = process(pid)
+        pid = alive.parent if alive else 0
+    return None
 
 
 def kill_marked(run: RunId) -> int:

@@ -1,6 +1,7 @@
 """The door, open: rights first, then the part of kai that does it."""
 
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from dataclasses import asdict, replace
 
 from kai.model.errors import BadInputError, DeniedError, UnknownThingError
@@ -81,14 +82,16 @@ class FrontDoor:
 
     async def events(self, caller: Caller, turn: TurnId) -> AsyncIterator[View]:
         view = await self._parts.store.read(views.turn_view, caller, turn)
-        async for row in self._streams.events(view):
-            yield row
+        async with aclosing(self._streams.events(view)) as rows:
+            async for row in rows:
+                yield row
 
     async def deliveries(
         self, caller: Caller, *, after: int | None = None, idempotent: bool = False
     ) -> AsyncIterator[Delivery | Progress]:
-        async for item in self._streams.deliveries(_bridge(caller), after=after, idempotent=idempotent):
-            yield item
+        async with aclosing(self._streams.deliveries(_bridge(caller), after=after, idempotent=idempotent)) as items:
+            async for item in items:
+                yield item
 
     async def receipt(self, caller: Caller, delivery: DeliveryId, receipt: Receipt) -> None:
         await self._parts.store.write(deliveries.receipt, delivery, _bridge(caller), receipt, self._parts.clock.now())

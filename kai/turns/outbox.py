@@ -66,7 +66,7 @@ def _without_words(outcome: Outcome) -> str:
 
 def session_notice(backend: str, *, why: str, carried: int, total: int) -> str:
     """One line: a new session began, why, and what of the conversation went along."""
-    if not total:
+    if not carried:  # nothing was said before, or only commands
         return ""
     went = "all earlier messages" if carried == total else f"{carried} of {total} earlier messages"
     return f"New session with {backend} ({why}); {went} went along."

@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -63,3 +64,19 @@ def test_a_pid_that_passed_on_is_spared(tmp_path: Path) -> None:
     assert is_alive(process.pid)
     process.kill()
     process.wait()
+
+
+def test_a_process_is_known_by_the_mark_of_an_ancestor_and_a_stranger_is_not() -> None:
+    run, other = RunId("r-above"), RunId("r-other")
+    script = "import subprocess,sys; p=subprocess.Popen(['sleep','30'],env={}); print(p.pid,flush=True); p.wait()"
+    parent = subprocess.Popen([sys.executable, "-c", script], env={"KAI_RUN": run}, stdout=subprocess.PIPE, text=True)
+    try:
+        assert parent.stdout is not None
+        child = int(parent.stdout.readline())
+        assert marks.run_above(parent.pid, [other, run]) == run
+        assert marks.run_above(child, [run]) == run
+        assert marks.run_above(child, [other]) is None
+        assert marks.run_above(os.getpid(), [run]) is None
+    finally:
+        os.kill(child, signal.SIGKILL)
+        parent.communicate()

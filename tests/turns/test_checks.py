@@ -1,7 +1,9 @@
 """The daemon looking at itself."""
 
+import sys
 from pathlib import Path
 
+import anyio
 import pytest
 
 from kai.model.errors import ApiError
@@ -58,3 +60,13 @@ async def test_the_list_of_backends_tells_versions_and_abilities(kai: Kai) -> No
     assert listed["fake"]["version"] == "9.9.9"
     assert listed["offline"]["program"]
     assert not listed["offline"]["problem"]
+
+
+async def test_a_process_of_a_run_is_refused_on_the_peoples_face(kai: Kai) -> None:
+    await kai.ask("hello")
+    (live,) = kai.daemon.parts.pool.every()
+    asked = [sys.executable, "-m", "kai", "--runtime", str(kai.house.folders.runtime), "turn", "list"]
+    for mark, code in ((live.run, 1), ("r-22222222222", 0)):
+        done = await anyio.run_process(asked, env={**kai.house.environment, "KAI_RUN": mark}, check=False)
+        assert done.returncode == code, done.stderr
+        assert ("run" in done.stderr.decode()) == bool(code)
