@@ -8,7 +8,15 @@ from anyio.abc import TaskGroup
 from kai.context.assemble import assemble
 from kai.log import log
 from kai.model.context import ContextBlock, HistoryFacts, Prompt
-from kai.model.errors import ContextBudgetError, FailureKind, KaiError, LaunchError, SessionBrokenError, StoreError
+from kai.model.errors import (
+    ContextBudgetError,
+    FailureKind,
+    KaiError,
+    LaunchError,
+    SessionBrokenError,
+    StoreError,
+    errors_in,
+)
 from kai.model.events import Ask, AskWithdrawn, BackendEvent, Limit, TextDelta, ToolCall, ToolResult
 from kai.model.ids import ChannelId, DispatchId, RunId, TurnId, fresh
 from kai.model.messages import Message
@@ -89,12 +97,18 @@ class Runner:
                 if isinstance(found, KaiError):
                     return _failed(found)
                 return await self._attempts(running, *found)
-        except KaiError as error:
-            return _failed(error)
-        except Exception:  # noqa: BLE001 - the boundary of a turn: it fails, the daemon goes on
+        except Exception as error:  # noqa: BLE001 - the boundary of a turn: it fails, the daemon goes on
+            if known := errors_in(error):
+                return self._cut_short(running, known[0])
             log.exception("turn.broke", turn=running.turn.turn)
             return Outcome(TurnState.FAILED, failure=FailureKind.INTERNAL, reason="kai itself failed.")
         return running.live.fold.outcome()  # the scope was cancelled: stopped or cut before anything was sent
+
+    @staticmethod
+    def _cut_short(running: Running, error: KaiError) -> Outcome:
+        """An error in mid-turn: what was said until then is kept."""
+        failed, so_far = _failed(error), running.live.fold.outcome()
+        return replace(failed, text=so_far.text, tool_lines=so_far.tool_lines, incomplete=bool(so_far.text.strip()))
 
     async def _attempts(self, running: Running, looked: Looked, message: Message) -> Outcome:
         parts = self._parts
@@ -190,12 +204,11 @@ class Runner:
                 await self._parts.store.write_soft(turns.mark_sent, prompt.dispatch, sha256, now, native_id)
             running.conversing = True
 
-        async with anyio.create_task_group() as tasks:
+        async with held.session.prompt(prompt, on_sent=on_sent) as events, anyio.create_task_group() as tasks:
             running.tasks = tasks
-            async with held.session.prompt(prompt, on_sent=on_sent) as events:
-                async for event in events:
-                    running.live.fold.add(event)
-                    await self._show(running, event)
+            async for event in events:
+                running.live.fold.add(event)
+                await self._show(running, event)
             running.tasks = None
             tasks.cancel_scope.cancel()
         return running.live.fold.outcome()
