@@ -1,4 +1,4 @@
-"""Finds the folders that travel with the package, in a checkout and in a wheel. No other module touches ``__file__``."""
+"""Finds the folders that travel with the package, in a checkout and a wheel. No other module touches ``__file__``."""
 
 from pathlib import Path
 from typing import Literal

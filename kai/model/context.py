@@ -1,4 +1,4 @@
-"""The context block: what goes into it (`Facts`), what comes out (`ContextBlock`), and what a driver gets (`Prompt`)."""
+"""The context block: what goes into it (`Facts`), what comes out (`ContextBlock`), what a driver gets (`Prompt`)."""
 
 from dataclasses import dataclass, field
 from datetime import datetime

@@ -69,7 +69,7 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """The agent waits for a person. `ask` is the driver's key for `Driver.answer`; `detail` shows the whole arguments."""
+    """The agent waits for a person. `ask` is the driver's key of it; `detail` shows the whole arguments."""
 
     ask: str
     title: str

@@ -67,7 +67,7 @@ class Dispatch:
 
 @dataclass(frozen=True, slots=True)
 class SessionRow:
-    """What is kept of a session so that it can be resumed within its epoch. `native_id` only from a turn that worked."""
+    """What is kept of a session to resume it within its epoch. `native_id` comes only from a turn that worked."""
 
     session: SessionId
     channel: ChannelId
