@@ -96,11 +96,13 @@ def run(argv: Sequence[str] | None = None) -> int:
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         return 1
-    except BrokenPipeError:
-        # Whoever read our output has gone, as `head` does. Python would complain once more when it flushes.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
     except Exception as error:
+        if isinstance(error, BrokenPipeError) or (
+            isinstance(error, ExceptionGroup) and error.subgroup(BrokenPipeError)
+        ):
+            # Whoever read our output has gone, as `head` does. Python would complain once more when it flushes.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 1
         if found := errors_in(error):
             return _say(found[0].sentence, found[0].hint)
         if os.environ.get("KAI_DEBUG"):

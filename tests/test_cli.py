@@ -1,5 +1,6 @@
 """The command itself: fast, and never a traceback."""
 
+import getpass
 import os
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from click.testing import CliRunner
 
 from kai import cli
 from kai.model.errors import KaiError, UnknownThingError
+from tests.fake_daemon import FakeDaemon
 
 HEAVY = ("pydantic", "httpx", "rich", "prompt_toolkit", "anyio", "yaml", "structlog", "starlette", "uvicorn")
 
@@ -112,12 +114,16 @@ def test_an_interrupt_is_quiet(
     assert "".join(capsys.readouterr()).strip() == ""
 
 
-def test_a_reader_that_went_away_is_no_fault() -> None:
+@pytest.mark.parametrize("args", [["version"], ["chat", "x"]])
+def test_a_reader_that_went_away_is_no_fault(args: list[str], tmp_path: Path) -> None:
     reading, writing = os.pipe()
     os.close(reading)
-    done = subprocess.run(
-        [sys.executable, "-m", "kai", "version"], stdout=writing, stderr=subprocess.PIPE, text=True, check=False
-    )
+    with FakeDaemon(tmp_path / "people.sock") as fake:
+        fake.canned["GET", "/v1/people"] = (200, [{"name": "Me", "principal": "p", "os_user": getpass.getuser()}])
+        argv = [sys.executable, "-m", "kai", "--runtime", str(tmp_path), "--state", str(tmp_path), *args]
+        done = subprocess.run(
+            argv, stdin=subprocess.DEVNULL, stdout=writing, stderr=subprocess.PIPE, text=True, check=False
+        )
     os.close(writing)
     assert (done.returncode, done.stderr) == (1, "")
 

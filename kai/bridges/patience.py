@@ -18,7 +18,8 @@ Revive = Callable[[], Awaitable[None]]
 class Patience:
     """Waits for the daemon while it cannot be reached. `tell` says so, once for all who wait.
 
-    `revive` is called meanwhile and may start one; after `limit_s` seconds the `UnreachableError` is raised.
+    `revive` may start one: it is called once, after `revive_after_s` seconds, so that a service that restarts finds its
+    state free. After `limit_s` seconds the `UnreachableError` is raised.
     """
 
     def __init__(
@@ -27,10 +28,11 @@ class Patience:
         tell: Callable[[str], Awaitable[None]],
         *,
         revive: Revive | None = None,
+        revive_after_s: float = 10.0,
         limit_s: float = float("inf"),
     ) -> None:
         self._client, self._tell = client, tell
-        self._revive, self._limit_s = revive, limit_s
+        self._revive, self._revive_after_s, self._limit_s = revive, revive_after_s, limit_s
         self._waiting = anyio.Lock()
 
     async def sure(self, ask: Callable[[], Awaitable[T]]) -> T:
@@ -47,12 +49,17 @@ class Patience:
             if await self._answers():
                 return
             await self._tell("The connection to the daemon is lost; waiting for it to come back.")
-            deadline = anyio.current_time() + self._limit_s
+            began, revive = anyio.current_time(), self._revive
             while not await self._answers():
-                if anyio.current_time() > deadline:
+                gone_s = anyio.current_time() - began
+                if gone_s > self._limit_s:
                     raise error
-                if self._revive is not None:
-                    await self._revive()
+                if revive is not None and gone_s > self._revive_after_s:
+                    try:
+                        await revive()
+                    except KaiError as failed:
+                        await self._tell(spoken(failed))
+                    revive = None
                 await anyio.sleep(RETRY_S)
             await self._tell("Connected again.")
 

@@ -47,7 +47,35 @@ async def test_a_daemon_that_is_gone_may_be_started_again(fake: FakeDaemon) -> N
 
     async with Client(fake.socket) as client:
         await anyio.to_thread.run_sync(fake.stop)
-        assert len(await Patience(client, Told().tell, revive=revive).sure(client.people)) == 1
+        assert len(await Patience(client, Told().tell, revive=revive, revive_after_s=0).sure(client.people)) == 1
+
+
+async def test_one_that_cannot_be_started_is_told_once_and_waited_for(fake: FakeDaemon) -> None:
+    told = Told()
+
+    async def revive() -> None:
+        raise UnreachableError("socket", "the configuration is broken")
+
+    async with Client(fake.socket) as client:
+        await anyio.to_thread.run_sync(fake.stop)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(Patience(client, told.tell, revive=revive, revive_after_s=0).sure, client.people)
+            await until(lambda: len(told.texts) == 2)
+            await anyio.to_thread.run_sync(fake.start)
+    assert ["broken" in text for text in told.texts] == [False, True, False]
+
+
+async def test_a_daemon_that_comes_back_soon_is_not_started_a_second_time(fake: FakeDaemon) -> None:
+    async def revive() -> None:
+        raise AssertionError
+
+    told = Told()
+    async with Client(fake.socket) as client:
+        await anyio.to_thread.run_sync(fake.stop)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(Patience(client, told.tell, revive=revive).sure, client.people)
+            await until(lambda: told.texts)
+            await anyio.to_thread.run_sync(fake.start)
 
 
 async def test_a_connection_that_broke_while_the_daemon_goes_on_is_not_worth_a_word(fake: FakeDaemon) -> None:
