@@ -41,7 +41,7 @@ def run(python: Path, *args: str, cwd: Path, **env: str) -> subprocess.Completed
 def test_the_wheel_holds_what_is_no_package(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as packed:
         names = packed.namelist()
-    for wanted in ("backends/offline/backend.yaml", "config/kai.example.yaml", "data/migrations/0001_start.sql"):
+    for wanted in ("backends/offline/backend.yaml", "config/kai.example.yaml", "data/migrations/0001_spine.sql"):
         assert f"kai/_share/{wanted}" in names
     assert not [name for name in names if name.startswith("tests/")]
 
@@ -51,6 +51,7 @@ def test_the_wheel_answers_from_another_folder(python: Path, tmp_path: Path) -> 
     assert str(python.parent.parent) in where.stdout
     folders = {"HOME": str(tmp_path), "KAI_CONFIG": str(tmp_path / "c"), "KAI_STATE": str(tmp_path / "s")}
     folders["KAI_RUNTIME"] = str(tmp_path / "r")
+    (tmp_path / "c").mkdir()
     done = run(python, "-m", "kai", "chat", "--private", "--backend", "offline", "echo hello", cwd=tmp_path, **folders)
     assert done.returncode == 0, done.stderr
     assert "hello" in done.stdout
