@@ -9,6 +9,9 @@ from blockbuster import BlockBuster, blockbuster_ctx
 from kai import log
 from kai.clock import ManualClock
 
+# Asserting helpers that more than one folder imports: told here, before any of them is.
+pytest.register_assert_rewrite("tests.processes.conformance", "tests.processes.seen", "tests.e2e.house")
+
 
 @pytest.fixture
 def anyio_backend() -> str:

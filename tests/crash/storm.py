@@ -92,14 +92,14 @@ class Storm:
         self.tally.left += await self._left_behind()
 
     def _start(self, point: str, count: int) -> "subprocess.Popen[bytes]":
-        log = (self.house.root / "daemon.log").open("ab")
-        return subprocess.Popen(
-            [sys.executable, "-m", "tests.crash.victim", point, str(count)],
-            env=self.house.environment,
-            stdout=log,
-            stderr=log,
-            stdin=subprocess.DEVNULL,
-        )
+        with (self.house.root / "daemon.log").open("ab") as log:
+            return subprocess.Popen(
+                [sys.executable, "-m", "tests.crash.victim", point, str(count)],
+                env=self.house.environment,
+                stdout=log,
+                stderr=log,
+                stdin=subprocess.DEVNULL,
+            )
 
     async def _live_with(self, victim: "subprocess.Popen[bytes]", point: str) -> None:
         async with Client(self.house.folders.runtime / "people.sock") as client:
