@@ -15,7 +15,7 @@ from kai.model.messages import Accepted, InboundMessage
 from tests.crash.storm import Storm
 from tests.e2e.house import House
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.timeout(60)]  # whole processes start and drain
 LIMIT_S = 15.0
 
 
