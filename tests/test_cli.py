@@ -59,8 +59,8 @@ def test_help_of_every_command_can_be_shown() -> None:
 
 
 def test_an_unknown_command_is_wrong_use_and_names_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.run(["staus"]) == 2
-    assert "There is no command 'staus'; did you mean 'status'?" in capsys.readouterr().err
+    assert cli.run(["chatt"]) == 2
+    assert "There is no command 'chatt'; did you mean 'chat'?" in capsys.readouterr().err
     assert cli.run(["xyzzy"]) == 2
     assert "'kai --help' lists them." in capsys.readouterr().err
 

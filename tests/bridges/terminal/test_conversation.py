@@ -41,10 +41,10 @@ async def test_a_turn_is_shown_from_its_first_event_to_its_end(fake: FakeDaemon,
         state_row("running"),
         tool_row("1", "read", "x.py"),
         tool_row("1", ok=True),
-        text_row("Hel"),
-        text_row("lo"),
+        text_row("Good"),
+        text_row(" day"),
     )
-    fake.on_message = lambda turn: fake.tell(turn.turn, *rows, end_row("Hello"))
+    fake.on_message = lambda turn: fake.tell(turn.turn, *rows, end_row("Good day"))
     async with talking(fake, shown) as conversation:
         accepted = await conversation.send("hi")
         end = await conversation.follow(accepted.turn or "")
@@ -53,9 +53,9 @@ async def test_a_turn_is_shown_from_its_first_event_to_its_end(fake: FakeDaemon,
         "running",
         "read x.py None",
         "read x.py True",
-        "Hel",
-        "lo",
-        "Hello",
+        "Good",
+        " day",
+        "Good day",
     ]
     assert fake.bodies("POST", "/v1/messages")[0]["chat"] == "p-ann"
 
@@ -143,7 +143,7 @@ async def test_the_answer_is_confirmed_after_it_is_shown_and_not_shown_again(fak
         fake.owe(DeliveryKind.NOTICE, "Told behind it.")
         await until(fake.receipts)
         assert fake.receipts() == ["d-2"]
-        fake.turns["t-1"].rows.append(end_row("Hello"))
+        fake.turns["t-1"].rows.append(end_row("Good day"))
         await conversation.follow("t-1")
         await conversation.settled("t-1", 8)
     assert fake.receipts() == ["d-2", "d-1"]

@@ -36,7 +36,7 @@ def test_a_question_shows_the_whole_of_its_arguments_and_numbered_choices() -> N
     ("streamed", "whole", "rest"),
     [
         ("Hello", "Hello", ""),
-        ("Hel", "Hello", "lo"),
+        ("Good", "Good day", " day"),
         ("", "Hello", "Hello"),
         ("Hello\n\n", "Hello", ""),
         ("Draft", "Final", "\n\nFinal"),
@@ -52,12 +52,12 @@ async def test_plain_stdout_holds_the_answer_and_nothing_else() -> None:
     out, err = io.StringIO(), io.StringIO()
     view = PlainView(out, err)
     rows: list[dict[str, Any]] = [
-        state_row("running"), tool_row("1", "read", "x"), tool_row("1", "read", "x", ok=True), text_row("Hel\x1b[31m"),
-        text_row("lo"), NOTICE, ask_row(), LETTER, end_row("Hel\x1b[31mlo"), text_row("next\n"), end_row("next"),
+        state_row("running"), tool_row("1", "read", "x"), tool_row("1", "read", "x", ok=True), text_row("Good\x1b[31m"),
+        text_row(" day"), NOTICE, ask_row(), LETTER, end_row("Good\x1b[31m day"), text_row("next\n"), end_row("next"),
     ]  # fmt: skip
     for row in rows:
         await view.show("t", row)
-    assert out.getvalue() == "Hello\nnext\n"
+    assert out.getvalue() == "Good day\nnext\n"
     assert err.getvalue().startswith("· read x\nNew session.\nRun a command?\nrm -rf build\n  1. Allow once\n")
     assert err.getvalue().endswith("  3. Deny\nold\n")
 
