@@ -49,7 +49,9 @@ def of_turn(db: Connection, turn: TurnId) -> tuple[Delivery, ...]:
 def claim(db: Connection, bridge: str, now: datetime, limit: int) -> tuple[Delivery, ...]:
     """Give up to `limit` pending deliveries to a bridge, lowest number first. Claimed ones are given to nobody else."""
     rows = db.execute(
-        f"{_DELIVERY} WHERE d.bridge = ? AND d.state = 'pending' ORDER BY d.number LIMIT ?", (bridge, limit)
+        # A bound LIMIT makes SQLite plan anew each time.
+        f"{_DELIVERY} WHERE d.bridge = ? AND d.state = 'pending' ORDER BY d.number LIMIT {int(limit)}",
+        (bridge,),
     ).fetchall()
     for row in rows:
         move(db, row["delivery"], DeliveryState.CLAIMED, claimed_at=now)

@@ -137,9 +137,9 @@ def recent(
     The cost does not grow with the channel. `asides`: control messages and notices too.
     """
     part = "m.edit_of IS NULL AND m.deleted = 0" if asides else "m.aside = 0"
-    query = f"{_STANDING} WHERE m.channel = ? AND m.number < ? AND {part} ORDER BY m.number DESC LIMIT ?"
+    query = f"{_STANDING} WHERE m.channel = ? AND m.number < ? AND {part} ORDER BY m.number DESC LIMIT {int(limit)}"
     found: list[Row] = []
-    while len(found) < limit and (page := db.execute(query, (channel, before_number, limit)).fetchall()):
+    while len(found) < limit and (page := db.execute(query, (channel, before_number)).fetchall()):
         before_number = page[-1]["number"]
         found += [row for row in page if not row["gone"]]
     return _messages(db, found[:limit][::-1])

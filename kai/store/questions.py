@@ -82,7 +82,8 @@ def open_in_channel(db: Connection, channel: ChannelId) -> tuple[Question, ...]:
         Question,
         db.execute(
             "SELECT q.* FROM turn t JOIN question q ON q.turn = t.turn AND q.state = 'open' "
-            "WHERE t.channel = ? AND t.state = 'asking' ORDER BY q.asked_at, q.ask",
+            # As in the index `turn_live`, else every turn that the channel ever had is looked at.
+            "WHERE t.channel = ? AND t.state IN ('running', 'asking', 'held') ORDER BY q.asked_at, q.ask",
             (channel,),
         ),
     )

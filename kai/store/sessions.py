@@ -94,7 +94,8 @@ def run_started(
     """A backend process was launched for a session."""
     db.execute(
         "INSERT INTO run (run, session, os_user, pid, started_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT (run) "
-        "DO UPDATE SET os_user = excluded.os_user, pid = excluded.pid",
+        "DO UPDATE SET os_user = excluded.os_user, pid = excluded.pid "
+        "WHERE (os_user, pid) IS NOT (excluded.os_user, excluded.pid)",
         (run, session, os_user, pid, stamp(now)),
     )
 
