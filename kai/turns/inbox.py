@@ -15,7 +15,7 @@ from kai.turns.commands import Commands
 from kai.turns.control import Command, Reply, recognise
 from kai.turns.lanes import Lanes
 from kai.turns.parts import Parts
-from kai.turns.route import Next
+from kai.turns.route import Next, look_around
 from kai.turns.runner import Runner
 
 MAX_TEXT_BYTES = 4 * 1024 * 1024
@@ -24,13 +24,13 @@ MAIN_THREADS = frozenset({"", "main"})
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What the accept transaction came to; `control` is to be done now that it is committed."""
+    """What the accept transaction came to; `control` or `next` is to be done now that it is committed."""
 
     accepted: Accepted
     address: Address
     person: Person
     control: Command | Reply | None = None
-    reply: str = ""
+    next: Next | None = None  # the message's turn, when nothing is before it
 
 
 class Inbox:
@@ -53,7 +53,7 @@ class Inbox:
         if accepted.duplicate:
             return accepted
         if taken.control is None:
-            self._lanes.wake(accepted.channel)
+            self._lanes.wake(accepted.channel, taken.next)
             log.info("message.accepted", message=accepted.message, turn=accepted.turn, channel=accepted.channel)
             return accepted
         reply = await self._do(taken)
@@ -76,7 +76,11 @@ class Inbox:
         if control is None:
             bound = self._parts.config.settings.queue.per_channel
             accepted = messages.accept(db, inbound, address, principal, person.name, now, queue_bound=bound)
-            return Taken(accepted, address, person)
+            next_ = None
+            if accepted.turn is not None and not (accepted.duplicate or accepted.queued_before):
+                turn = turns.get(db, accepted.turn)
+                next_ = Next(turn, address, (look_around(db, person, where), messages.get(db, turn.message)))
+            return Taken(accepted, address, person, next=next_)
         kept = messages.record(
             db,
             address.channel,

@@ -25,33 +25,35 @@ class Lanes(Generic[T]):
         self._tasks = tasks
         self._next = next_turn
         self._run = run_turn
-        self._moving: dict[ChannelId, bool] = {}  # value: something came while the lane was looking
+        self._moving: dict[ChannelId, bool] = {}  # value: there may be more than it knows of
         self.open = True  # False: what runs goes on, nothing new begins
 
-    def wake(self, channel: ChannelId) -> None:
-        """Something is queued in `channel`."""
+    def wake(self, channel: ChannelId, only: T | None = None) -> None:
+        """Something is queued in `channel`: `only` when that is known to be all, so that nobody needs to look."""
         if channel in self._moving:
             self._moving[channel] = True
         elif self.open:
-            self._moving[channel] = True
-            self._tasks.start_soon(self._lane, channel)
+            self._moving[channel] = only is None
+            self._tasks.start_soon(self._lane, channel, only)
 
     def is_moving(self, channel: ChannelId) -> bool:
         return channel in self._moving
 
-    async def _lane(self, channel: ChannelId) -> None:
+    async def _lane(self, channel: ChannelId, turn: T | None) -> None:
         try:
-            while self.open and self._moving[channel]:
-                await self._step(channel)
+            while self.open and (turn is not None or self._moving[channel]):
+                await self._step(channel, turn)
+                turn = None
         finally:
             del self._moving[channel]
 
-    async def _step(self, channel: ChannelId) -> None:
-        self._moving[channel] = False
+    async def _step(self, channel: ChannelId, turn: T | None) -> None:
         try:
-            turn = await self._next(channel)
+            if turn is None:
+                self._moving[channel] = False
+                turn = await self._next(channel)
+                self._moving[channel] |= turn is not None  # there may be more behind it
             if turn is not None:
-                self._moving[channel] = True
                 await self._run(turn)
         except Exception:  # noqa: BLE001 - the boundary of a lane: a full disk must neither end it nor take the others with it
             log.exception("lane.stuck", channel=channel)

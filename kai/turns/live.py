@@ -1,7 +1,7 @@
 """What is going on right now: the log of each running turn, and the bells that wake whoever waits for news."""
 
+import math
 from collections.abc import AsyncIterator
-from contextlib import suppress
 from typing import Any
 
 import anyio
@@ -19,28 +19,37 @@ class Bell:
     def __init__(self) -> None:
         self.count = 0
         self.owed = 1  # how often something new was owed; from the start something may be
-        self._event = anyio.Event()
+        self._rung: anyio.Event | None = None  # there while anybody waits for it
+        self._owing: anyio.Event | None = None
 
     def owe(self) -> None:
         """There is a delivery to claim."""
         self.owed += 1
+        if self._owing is not None:
+            self._owing.set()
+            self._owing = None
         self.ring()
 
     def ring(self) -> None:
         self.count += 1
-        self._event.set()
-        self._event = anyio.Event()
+        if self._rung is not None:
+            self._rung.set()
+            self._rung = None
 
-    async def wait(self, seen: int, *, limit_s: float | None = None) -> int:
+    async def wait(self, seen: int, *, limit_s: float = math.inf) -> int:
         """Return the count once it differs from `seen`, or after `limit_s` seconds whatever it is."""
         if self.count == seen:
-            event = self._event
-            if limit_s is None:
+            event = self._rung = self._rung or anyio.Event()
+            with anyio.move_on_after(limit_s):
                 await event.wait()
-            else:
-                with suppress(TimeoutError), anyio.fail_after(limit_s):
-                    await event.wait()
         return self.count
+
+    async def wait_owed(self, owed: int, *, limit_s: float) -> None:
+        """Return once something else than `owed` is owed, however often it rings until then, or after `limit_s`."""
+        if self.owed == owed:
+            event = self._owing = self._owing or anyio.Event()
+            with anyio.move_on_after(limit_s):
+                await event.wait()
 
 
 class LiveTurn:

@@ -59,13 +59,17 @@ class Route:
 
 def look(db: Connection, principal: PrincipalId, channel: ChannelId) -> Looked:
     """Raises `UnknownThingError` when either is gone."""
-    where = channels.get(db, channel)
+    return look_around(db, people.get(db, principal), channels.get(db, channel))
+
+
+def look_around(db: Connection, person: Person, where: Channel) -> Looked:
+    """What goes with a person and a channel that are known."""
     return Looked(
-        person=people.get(db, principal),
+        person=person,
         channel=where,
-        members=tuple(people.get(db, member) for member in where.members),
-        by_person=chosen.preference(db, "person", principal),
-        by_channel=chosen.preference(db, "channel", channel),
+        members=tuple(person if member == person.principal else people.get(db, member) for member in where.members),
+        by_person=chosen.preference(db, "person", person.principal),
+        by_channel=chosen.preference(db, "channel", where.channel),
     )
 
 

@@ -1,6 +1,6 @@
 """What goes out live: deliveries and progress for a bridge, the events of one turn."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Any
 
 from kai.model.ids import TurnId
@@ -25,7 +25,7 @@ class Streams:
 
     async def deliveries(
         self, bridge: str, *, after: int | None, idempotent: bool
-    ) -> AsyncIterator[Delivery | Progress]:
+    ) -> AsyncGenerator[Delivery | Progress, None]:
         """What is owed to `bridge`, claimed as it goes out, with the progress of its turns in between. Endless."""
         store, clock = self._parts.store, self._parts.clock
         self.listeners += 1
@@ -38,7 +38,8 @@ class Streams:
                 seen = bell.count
                 while claimed != bell.owed:  # a claim is a transaction: not one for every piece of progress
                     claimed = bell.owed
-                    found = await store.write(deliveries.claim, bridge, clock.now(), CLAIM_LIMIT)
+                    # Nobody is promised a claim; one that a power cut takes back is followed by the same delivery.
+                    found = await store.write_soft(deliveries.claim, bridge, clock.now(), CLAIM_LIMIT)
                     if len(found) == CLAIM_LIMIT:
                         claimed = 0  # there may be more
                     for owed in found:
@@ -53,7 +54,10 @@ class Streams:
                     for live in [live for live in running if shown.get(live.turn) != live.mark]:
                         shown[live.turn] = live.mark
                         yield Progress(live.turn, live.state.value, live.fold.text, live.fold.tools)
-                await bell.wait(seen, limit_s=pause if running and pause > 0 else LOOK_EVERY_S)
+                if running and pause > 0:
+                    await bell.wait_owed(claimed, limit_s=pause)
+                else:
+                    await bell.wait(seen, limit_s=LOOK_EVERY_S)
         finally:
             self.listeners -= 1
 
@@ -64,7 +68,7 @@ class Streams:
             del shown[turn]
         return running
 
-    async def events(self, view: View) -> AsyncIterator[dict[str, Any]]:
+    async def events(self, view: View) -> AsyncGenerator[dict[str, Any], None]:
         """Every event of a turn from its first to ``end``. One that ended before: its end, from what is stored."""
         turn = TurnId(view["turn"])
         live = self._parts.live.get(turn)

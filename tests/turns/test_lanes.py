@@ -99,6 +99,43 @@ async def test_a_message_that_comes_while_the_lane_looks_is_not_left_lying() -> 
     assert queue.log == ["came", "+1", "-1"]
 
 
+async def test_a_turn_that_is_known_to_be_the_only_one_needs_no_look_and_what_comes_behind_it_gets_one() -> None:
+    queue, looks = Queue(), []
+
+    async def next_turn(channel: ChannelId) -> Turn | None:
+        looks.append(channel)
+        return await queue.next(channel)
+
+    async with anyio.create_task_group() as tasks:
+        lanes = Lanes(tasks, next_turn, queue.runner(anyio.lowlevel.checkpoint))
+        lanes.wake(A, a_turn(A, "1"))
+    assert (queue.log, looks) == (["+1", "-1"], [])
+    async with anyio.create_task_group() as tasks:
+        lanes = Lanes(tasks, next_turn, queue.runner(anyio.lowlevel.checkpoint))
+        lanes.wake(A, a_turn(A, "2"))
+        queue.waiting[A].append(a_turn(A, "3"))
+        lanes.wake(A, a_turn(A, "3"))
+    assert queue.log == ["+1", "-1", "+2", "-2", "+3", "-3"]
+    assert len(looks) == 2
+
+
+async def test_a_turn_that_was_handed_over_and_could_not_be_run_is_looked_for_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(lanes_module, "RETRY_S", 0.01)
+    queue = Queue()
+    queue.waiting[A].append(a_turn(A, "1"))
+
+    async def run(turn: Turn) -> None:
+        queue.log.append(turn.turn)
+        if len(queue.log) == 1:
+            raise OSError("disk full")
+
+    async with anyio.create_task_group() as tasks:
+        Lanes(tasks, queue.next, run).wake(A, queue.waiting[A][0])
+    assert queue.log == ["1", "1"]
+
+
 async def test_a_fault_of_the_store_delays_a_lane_and_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lanes_module, "RETRY_S", 0.01)
     queue = Queue()

@@ -46,6 +46,27 @@ async def test_a_wait_ends_at_its_limit() -> None:
         assert await bell.wait(0, limit_s=0.01) == 0
 
 
+async def test_who_waits_for_something_owed_is_not_woken_by_every_ring() -> None:
+    bell, woken = Bell(), anyio.Event()
+
+    async def wait() -> None:
+        await bell.wait_owed(bell.owed, limit_s=10)
+        woken.set()
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(wait)
+        await anyio.wait_all_tasks_blocked()
+        bell.ring()
+        await anyio.wait_all_tasks_blocked()
+        assert not woken.is_set()
+        bell.owe()
+        await anyio.wait_all_tasks_blocked()
+        assert woken.is_set()
+    with anyio.fail_after(1):
+        await bell.wait_owed(bell.owed - 1, limit_s=10)  # owed before it waited
+        await bell.wait_owed(bell.owed, limit_s=0.01)
+
+
 async def test_a_bridge_sees_only_its_own_running_turns() -> None:
     turns = LiveTurns()
     mine, other = turns.begin(TURN, "telegram"), turns.begin(TurnId("t-2"), "matrix")
