@@ -39,7 +39,7 @@ class WriteEnd:
     def __init__(self, descriptor: int) -> None:
         os.set_blocking(descriptor, False)
         self._descriptor: int | None = descriptor
-        self._lock = anyio.Lock()
+        self._lock = anyio.Lock(fast_acquire=True)
 
     async def write(self, data: bytes) -> bool:
         """Write all of `data`. False when nobody can read it any more, or this end is closed."""

@@ -145,8 +145,9 @@ class Session:
             try:
                 yield running.events
             finally:
-                with anyio.CancelScope(shield=True):
-                    await self._stop(running)
+                if not running.done.is_set():
+                    with anyio.CancelScope(shield=True):
+                        await self._stop(running)
                 running.close()
         finally:
             self._reserved = False
