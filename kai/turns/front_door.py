@@ -39,7 +39,7 @@ class FrontDoor:
         self._lanes = lanes
         self._stopping = Stopping(parts, runner)
         self._commands = Commands(parts, runner, lanes, self._stopping)
-        self._inbox = Inbox(parts, runner, lanes, self._commands)
+        self._inbox = Inbox(parts, runner, lanes, self._commands, self._stopping)
         self._evidence = Evidence(parts)
         self._streams = Streams(parts)
         self._checks = Checks(parts, runner)

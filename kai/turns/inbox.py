@@ -17,6 +17,7 @@ from kai.turns.lanes import Lanes
 from kai.turns.parts import Parts
 from kai.turns.route import Next, look_around
 from kai.turns.runner import Runner
+from kai.turns.stopping import Stopping
 
 MAX_TEXT_BYTES = 4 * 1024 * 1024
 MAIN_THREADS = frozenset({"", "main"})
@@ -36,11 +37,14 @@ class Taken:
 class Inbox:
     """Takes messages. Everything that must not be lost is committed before `receive` returns."""
 
-    def __init__(self, parts: Parts, runner: Runner, lanes: Lanes[Next], commands: Commands) -> None:
+    def __init__(
+        self, parts: Parts, runner: Runner, lanes: Lanes[Next], commands: Commands, stopping: Stopping
+    ) -> None:
         self._parts = parts
         self._runner = runner
         self._lanes = lanes
         self._commands = commands
+        self._stopping = stopping
 
     async def receive(self, inbound: InboundMessage, principal: PrincipalId) -> Accepted:
         """Accept a message of `principal` once: a repeat of its external id gives the same ids.
@@ -52,12 +56,20 @@ class Inbox:
         accepted = taken.accepted
         if accepted.duplicate:
             return accepted
+        if inbound.deleted:
+            await self._take_back(inbound)
         if taken.control is None:
             self._lanes.wake(accepted.channel, taken.next)
             log.info("message.accepted", message=accepted.message, turn=accepted.turn, channel=accepted.channel)
             return accepted
         reply = await self._do(taken)
         return replace(accepted, reply=reply)
+
+    async def _take_back(self, inbound: InboundMessage) -> None:
+        """A message that was deleted while it waited is not answered."""
+        deleted = await self._parts.store.read(messages.by_external, inbound.bridge, inbound.chat, inbound.edit_of)
+        if deleted is not None and deleted.turn is not None:
+            await self._stopping.withdraw(deleted.turn)
 
     def _take(self, db: Connection, inbound: InboundMessage, principal: PrincipalId) -> Taken:
         now = self._parts.clock.now()

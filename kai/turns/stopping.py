@@ -46,11 +46,11 @@ class Stopping:
         started = self._parts.clock.monotonic()
         running = self._runner.get(turn)
         if running is None:
-            return await self._withdraw(turn)
+            return await self.withdraw(turn)
         running.stop_asked = True
         step, kept = "not sent", running.held is not None
         if running.conversing and running.held is not None:
-            report = await running.held.session.interrupt()
+            report = await running.held.session.interrupt(running.dispatch)
             step, kept = report.step, report.session_kept
         else:
             running.scope.cancel()
@@ -63,7 +63,8 @@ class Stopping:
             return Stopped(turn, stored.state, "ended", seconds, session_kept=kept)
         return Stopped(turn, stored.state, step, seconds, session_kept=kept)
 
-    async def _withdraw(self, turn: TurnId) -> Stopped:
+    async def withdraw(self, turn: TurnId) -> Stopped:
+        """End `turn` if it is still queued; one that runs or has ended is left alone."""
         stored, withdrawn = await self._parts.store.write(self._withdraw_queued, turn)
         if withdrawn:
             address = await self._parts.store.read(channels.address_of, stored.address)
