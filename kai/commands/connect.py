@@ -4,7 +4,7 @@ import logging
 import os
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -20,6 +20,7 @@ from kai.settings.where import Folders, find, prepare
 
 PEOPLE = "people.sock"
 START_S = 30.0  # for a daemon in the background to answer
+COMES_UP_S = 10.0  # for one that has the lock already
 IDLE_EXIT_S = 60
 
 T = TypeVar("T")
@@ -59,12 +60,24 @@ async def is_running(folders: Folders) -> bool:
 @asynccontextmanager
 async def connected(folders: Folders, *, as_person: str = "") -> AsyncIterator[Client]:
     """A client of the running daemon, else of one inside this process on the same state."""
-    if await is_running(folders):
-        async with Client(folders.socket(PEOPLE), as_person=as_person) as client:
-            yield client
-        return
-    async with private(folders) as socket, Client(socket, as_person=as_person) as client:
-        yield client
+    async with AsyncExitStack() as stack:
+        if not await is_running(folders):
+            errors = await to_thread.run_sync(import_module, "kai.store.errors")
+            try:
+                await stack.enter_async_context(private(folders))
+            except errors.DaemonRunningError:
+                if not await _comes_up(folders):
+                    raise
+        yield await stack.enter_async_context(Client(folders.socket(PEOPLE), as_person=as_person))
+
+
+async def _comes_up(folders: Folders) -> bool:
+    """Whether a daemon that holds the lock answers soon: the lock comes before the socket when one starts."""
+    with anyio.move_on_after(COMES_UP_S):
+        while not await is_running(folders):  # noqa: ASYNC110 - another process's doing
+            await anyio.sleep(0.05)
+        return True
+    return False
 
 
 @asynccontextmanager
