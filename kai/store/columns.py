@@ -19,6 +19,7 @@ T = TypeVar("T")
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
+_PLAIN = frozenset({str, int, bool, float, bytes})  # stand as they are: nearly all
 
 
 def stamp(moment: datetime) -> int:
@@ -68,6 +69,8 @@ def the(db: Connection, kind: type[T], what: str, query: str, key: str) -> T:
 
 def packed(value: object) -> object:
     """What stands in a column for a value."""
+    if value is None or type(value) in _PLAIN:
+        return value
     if isinstance(value, datetime):
         return stamp(value)
     if isinstance(value, tuple):

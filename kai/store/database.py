@@ -40,6 +40,7 @@ class Store:
     async def write(self, fn: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Run `fn` in one transaction that survives a power cut once this returns. What `fn` raises undoes it alone.
 
+        Writes happen in the order in which they were asked for.
         A cancellation takes effect before it starts or after it is committed, never in the middle.
         """
         return await self._write(_bound(fn, args, kwargs), soft=False)

@@ -105,6 +105,13 @@ def _store(db: Connection, texts: Sequence[str]) -> list[bytes]:
     new = dict(zip(digests, data, strict=True))
     for row in db.execute(f"SELECT sha256 FROM blob WHERE sha256 IN ({', '.join('?' * len(new))})", tuple(new)):
         del new[row[0]]
-    rows = [(digest, len(one), zlib.compress(one, _LEVEL)) for digest, one in new.items()]
+    rows = [(digest, len(one), _compressed(one)) for digest, one in new.items()]
     db.executemany("INSERT INTO blob VALUES (?, ?, ?)", rows)
     return digests
+
+
+def _compressed(data: bytes) -> bytes:
+    """In a window no larger than the data: to make ready a whole one costs ten times what a short text does."""
+    window = min(15, max(10, len(data).bit_length()))
+    pressing = zlib.compressobj(_LEVEL, wbits=window, memLevel=window - 7)
+    return pressing.compress(data) + pressing.flush()
