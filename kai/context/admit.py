@@ -27,8 +27,11 @@ class Size:
         return Size(self.bytes + other.bytes, self.tokens + other.tokens)
 
 
+_NOTHING = Size()
+
+
 def size_of(text: str) -> Size:
-    return Size(len(text.encode()), estimate(text))
+    return Size(len(text.encode()), estimate(text)) if text else _NOTHING
 
 
 _BREAK = size_of("\n")

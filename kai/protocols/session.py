@@ -83,6 +83,7 @@ class Session:
         self._reserved = False
         self._compacted = False  # outside a turn: told with the next one
         self._settled_at = 0.0
+        self._digest: tuple[Prompt | None, str] = None, ""
         self._lost: Lost | None = None
         self._skipped: set[str] = set()
         self._wakes: dict[str, Wake] = {}
@@ -126,7 +127,9 @@ class Session:
 
     def digest(self, prompt: Prompt) -> str:
         """The sha256 of the frame that `prompt` will send."""
-        return sha256(self._driver.frame(prompt)).hexdigest()
+        if self._digest[0] is not prompt:
+            self._digest = prompt, sha256(self._driver.frame(prompt)).hexdigest()
+        return self._digest[1]
 
     @asynccontextmanager
     async def prompt(

@@ -254,6 +254,8 @@ class Runner:
         with anyio.CancelScope(shield=True):
             for attempt in range(1, FINISH_TRIES + 1):
                 now = self._parts.clock.now()
+                # Whoever listens claims at once: the claim stands in line behind the finish, and finds what that owes.
+                self._bell(running).owe()
                 try:
                     await self._parts.store.write(turns.finish, turn.turn, running.dispatch, outcome, owed, name, now)
                     break
@@ -270,7 +272,7 @@ class Runner:
                 reason=outbox.ending(outcome, turn=turn.turn, backend=backend) if outcome.reason else "",
                 failure=outcome.failure.value if outcome.failure else None,
             )
-            self._bell(running).owe()
+            self._bell(running).ring()
             if outcome.session_lost and route is not None:
                 await self._parts.pool.close(route.channel.channel, "its last turn broke it")
 

@@ -1,12 +1,15 @@
 """Deliveries and progress as a bridge pulls them."""
 
 import itertools
+from typing import Any
 
 import anyio
 import pytest
 
 from kai.client import Client
+from kai.model.errors import StoreError
 from kai.model.turns import Delivery, Progress, Receipt, ReceiptOutcome
+from kai.store import turns
 from tests.e2e.house import Kai
 
 pytestmark = pytest.mark.anyio
@@ -29,6 +32,48 @@ async def test_progress_carries_the_whole_text_so_far_and_comes_before_the_answe
     assert all(later.startswith(earlier) for earlier, later in itertools.pairwise(texts))
     assert isinstance(seen[-1], Delivery)
     assert seen[-1].text.startswith(texts[-1].strip())
+
+
+async def test_a_quick_turn_is_over_before_it_would_be_shown(kai: Kai, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kai.turns.streams.PROGRESS_EVERY_S", 5.0)
+    seen: list[Progress | Delivery] = []
+
+    async def listen() -> None:
+        async for item in kai.client.deliveries(idempotent=True):
+            seen.append(item)
+            if len(seen) == 2:
+                return
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(listen)
+        await kai.ask("one")
+        await kai.ask("two")
+    assert [item.text for item in seen if isinstance(item, Delivery)] == ["echo: one", "echo: two"]
+
+
+async def test_who_listens_gets_an_answer_that_the_store_refused_at_first(
+    kai: Kai, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kai.turns.runner.FINISH_RETRY_S", 0.05)
+    finish, left = turns.finish, [2]
+
+    def failing(*args: Any) -> Any:
+        left[0] -= 1
+        if left[0] >= 0:
+            raise StoreError("kai.db", "the disk is full")
+        return finish(*args)
+
+    monkeypatch.setattr(turns, "finish", failing)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(kai.ask, "hello")
+        assert [owed.text for owed in await kai.deliveries(1)] == ["echo: hello"]
+
+
+async def test_more_than_one_claims_worth_comes_out_at_once(kai: Kai, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kai.turns.streams.CLAIM_LIMIT", 2)
+    for n in range(5):
+        await kai.say(f"/nonsense {n}")
+    assert len(await kai.deliveries(5)) == 5
 
 
 async def test_a_bridge_goes_on_from_the_last_number_it_received(kai: Kai) -> None:
