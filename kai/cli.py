@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 import click
 
+import kai
 from kai.model.errors import errors_in
 
 # Name, and what it does in one line: the list in ``kai --help`` needs no import of the commands themselves.
@@ -66,6 +67,7 @@ class LazyGroup(click.Group):
 @click.option("--config", type=click.Path(), metavar="DIR", help="Configuration folder ($KAI_CONFIG).")
 @click.option("--state", type=click.Path(), metavar="DIR", help="State folder ($KAI_STATE).")
 @click.option("--runtime", type=click.Path(), metavar="DIR", help="Folder of the sockets ($KAI_RUNTIME).")
+@click.version_option(kai.__version__, prog_name="kai")
 @click.pass_context
 def cli(ctx: click.Context, config: str | None, state: str | None, runtime: str | None) -> None:
     """Talk from your chat apps to the agent CLIs you already have.

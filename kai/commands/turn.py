@@ -23,14 +23,20 @@ _COLUMNS = {
 turn_argument = click.argument("turn", default="last")
 
 
-def of_turn(turn: str, question: Callable[[Client, str], Awaitable[T]]) -> Callable[[Client], Awaitable[T]]:
-    """A question about `turn`: ``last`` is the newest one of whoever asks."""
+LIVE = ("running", "asking", "held")
+
+
+def of_turn(
+    turn: str, question: Callable[[Client, str], Awaitable[T]], *, live_first: bool = False
+) -> Callable[[Client], Awaitable[T]]:
+    """A question about `turn`: ``last`` is the newest one of whoever asks; with `live_first` one that runs, if any."""
 
     async def asking(client: Client) -> T:
-        newest = await client.turns(limit=1) if turn == "last" else [{"turn": turn}]
+        newest = await client.turns(limit=50) if turn == "last" else [{"turn": turn, "state": ""}]
         if not newest:
             raise UnknownThingError("turn", turn)
-        return await question(client, newest[0]["turn"])
+        running = [one for one in newest if live_first and one["state"] in LIVE]
+        return await question(client, (running or newest)[0]["turn"])
 
     return asking
 
@@ -70,8 +76,8 @@ def show(how: Verb, turn: str) -> None:
 @turn_argument
 @verb
 def stop(how: Verb, turn: str) -> None:
-    """Stop a turn; its session is kept. Says which step it took."""
-    found = how.ask(of_turn(turn, Client.stop))
+    """Stop a turn (the one that runs, unless named); its session is kept. Says which step it took."""
+    found = how.ask(of_turn(turn, Client.stop, live_first=True))
     how.lines(found, [found["sentence"]])
 
 

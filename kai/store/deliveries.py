@@ -58,6 +58,14 @@ def claim(db: Connection, bridge: str, now: datetime, limit: int) -> tuple[Deliv
     return tuple(replace(one, state=DeliveryState.CLAIMED) for one in read_all(Delivery, rows))
 
 
+def open_questions(db: Connection, bridge: str) -> tuple[Delivery, ...]:
+    """Questions of a bridge that went out and are still open, oldest first."""
+    rows = db.execute(
+        f"{_DELIVERY} WHERE d.bridge = ? AND d.state = 'sent' AND q.state = 'open' ORDER BY d.number", (bridge,)
+    )
+    return read_all(Delivery, rows)
+
+
 def reclaim(
     db: Connection, bridge: str, after_number: int | None, idempotent: bool, now: datetime
 ) -> tuple[Delivery, ...]:

@@ -36,6 +36,10 @@ class DaemonRunningError(StoreError):
         who = f" (process {self.pid})" if self.pid else ""
         return f"{self.path}: {self.problem}{who}."
 
+    @property
+    def hint(self) -> str:
+        return f"Talk to that daemon, or stop it: kill {self.pid}." if self.pid else self.remedy
+
 
 @dataclass
 class CorruptDatabaseError(StoreError):

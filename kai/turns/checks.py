@@ -37,6 +37,19 @@ class Checks:
         """Make the folders and first files of a person; what is there stays as it is."""
         await to_thread.run_sync(self._parts.folders.seed, person.principal)
 
+    async def files_of(self, person: Person) -> View:
+        """Where a person's files are."""
+        folders, legacy = self._parts.folders, person.legacy_chat_id
+        preferences = await to_thread.run_sync(folders.preferences, person.principal, legacy)
+        memory = await to_thread.run_sync(folders.memory, person.principal, legacy)
+        home = folders.home(person.principal)
+        return {
+            "home": str(home),
+            "identity": str(folders.identity(home)),
+            "preferences": str(preferences),
+            "memory": str(memory),
+        }
+
     async def status(self) -> View:
         """What runs, what waits, what is owed."""
         parts = self._parts

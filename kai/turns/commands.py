@@ -13,7 +13,7 @@ from kai.store.binding import Connection
 from kai.turns.control import Command, help_text
 from kai.turns.lanes import Lanes
 from kai.turns.parts import Parts
-from kai.turns.route import Next, Route, decide, look
+from kai.turns.route import Next, Route, decide, home_of_login, look
 from kai.turns.runner import Runner
 from kai.turns.stopping import Stopping
 
@@ -116,9 +116,11 @@ class Commands:
 
         await self._parts.store.write(keep)
         route = await self._route(person, channel)
-        return (
-            f"From the next message on: {_name(route.manifest, route.model)}, {route.agent.name}, in {route.workspace}."
-        )
+        where = "your home" if route.is_home else str(route.workspace)
+        engine = _name(route.manifest, route.model)
+        found = await self._parts.backends.installed(route.manifest, home_of_login(person))
+        lacking = f" But {found.problem}." if found.problem else ""
+        return f"From the next message on: {engine}, agent definition {route.agent.name!r}, in {where}.{lacking}"
 
     async def _retry(self, person: Person, address: Address, argument: str) -> str:
         turn = await self._parts.store.read(_last_unfinished, address.channel)

@@ -63,6 +63,10 @@ def _reply(text: str, question: Question) -> Reply | None:
     choice = chosen(text, question.choices)
     if choice is not None:
         return Reply(question.ask, choice.key)
+    if (
+        text.isdecimal() and len(text) < 3 and not question.free_text
+    ):  # a number was meant as an answer: told, not queued
+        return Reply(question.ask, text)
     return Reply(question.ask, "", text) if question.free_text else None
 
 

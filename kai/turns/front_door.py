@@ -156,7 +156,8 @@ class FrontDoor:
         return [asdict(person) for person in await self._parts.store.read(people.every)]
 
     async def person(self, caller: Caller, principal: PrincipalId) -> View:
-        return asdict(await self._parts.store.read(_person, caller, principal))
+        person = await self._parts.store.read(_person, caller, principal)
+        return {**asdict(person), **await self._checks.files_of(person)}
 
     async def add_person(self, caller: Caller, name: str, os_user: str) -> View:
         _operators_only(caller)

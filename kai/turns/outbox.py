@@ -12,7 +12,7 @@ REMEDIES: dict[FailureKind, str] = {
     FailureKind.PROVIDER: "Try again in a while, or change the engine with /backend.",
     FailureKind.CONTEXT: "Start a new session with /new.",
     FailureKind.REFUSED: "Say it in another way; the refused message does not go along again after /new.",
-    FailureKind.MISSING: "Install it, or change the engine with /backend.",
+    FailureKind.MISSING: "Or change the engine with /backend.",
     FailureKind.OLD: "Update it, or change the engine with /backend.",
     FailureKind.LAUNCH: "'kai doctor' tells more.",
     FailureKind.CRASH: "What it had done stays done. Send it again, or use /retry.",
@@ -57,7 +57,8 @@ def ending(outcome: Outcome, *, turn: TurnId, backend: str) -> str:
         parts.append(remedy)
     elif outcome.state is TurnState.INTERRUPTED:
         parts.append("Nothing is sent again by itself; use /retry.")
-    return " ".join(part for part in parts if part)
+    said = [part if part.endswith((".", "!", "?", ")")) else f"{part}\n" for part in parts if part]
+    return " ".join(said).replace("\n ", "\n").strip()
 
 
 def _without_words(outcome: Outcome) -> str:

@@ -184,7 +184,7 @@ class Runner:
             running.live.add("notice", text=text)
             self._bell(running).ring()
 
-        why = self._parts.pool.ended.pop(route.channel.channel, "the first since kai was started")
+        why = self._parts.pool.ended.pop(route.channel.channel, "none was open")
         held = await self._parts.pool.open(row, run, self.opening.opener(route, row, run), on_wait=tell_waiting)
         notice = outbox.session_notice(
             route.manifest.title, why=why, carried=len(history.messages), total=history.total

@@ -30,7 +30,8 @@ class Streams:
         store, clock = self._parts.store, self._parts.clock
         self.listeners += 1
         try:
-            await store.write(deliveries.reclaim, bridge, after, idempotent, clock.now())
+            for asked in await self._join(bridge, after, idempotent):
+                yield asked
             bell = self._parts.live.bell(bridge)
             shown: dict[TurnId, int] = {}
             shown_at, claimed = 0.0, 0
@@ -60,6 +61,11 @@ class Streams:
                     await bell.wait(seen, limit_s=LOOK_EVERY_S)
         finally:
             self.listeners -= 1
+
+    async def _join(self, bridge: str, after: int | None, idempotent: bool) -> tuple[Delivery, ...]:
+        """Settle what was claimed; a question that was shown on another screen is shown again, if it may be."""
+        await self._parts.store.write(deliveries.reclaim, bridge, after, idempotent, self._parts.clock.now())
+        return await self._parts.store.read(deliveries.open_questions, bridge) if idempotent else ()
 
     def _running(self, bridge: str, shown: dict[TurnId, int]) -> list[LiveTurn]:
         """The running turns of `bridge`; those that ended are forgotten in `shown`."""

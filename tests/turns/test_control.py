@@ -50,9 +50,14 @@ def test_an_answer_passes_the_queue(text: str, key: str) -> None:
     assert recognise(text, [a_question()]) == Reply(AskId("q-1"), key)
 
 
-@pytest.mark.parametrize("text", ["4", "0", "what do you mean?", "²", "9" * 5000])
+@pytest.mark.parametrize("text", ["what do you mean?", "²", "9" * 5000])
 def test_other_words_are_no_answer(text: str) -> None:
     assert recognise(text, [a_question()]) is None
+
+
+@pytest.mark.parametrize("text", ["4", "0"])
+def test_a_number_that_is_no_choice_is_a_wrong_answer_and_no_message(text: str) -> None:
+    assert recognise(text, [a_question()]) == Reply(AskId("q-1"), text)
 
 
 def test_a_question_that_takes_words_takes_any() -> None:

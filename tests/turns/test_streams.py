@@ -122,3 +122,19 @@ async def test_events_of_an_ended_turn_are_its_end(kai: Kai) -> None:
     events = [event async for event in kai.client.events(turn["turn"])]
     assert [event["type"] for event in events] == ["end"]
     assert events[0]["text"] == "echo: hello"
+
+
+async def test_an_open_question_is_shown_again_to_a_screen_that_joins(kai: Kai) -> None:
+    accepted = await kai.say("FAKE:ask=shell")
+    await kai.until(accepted, "ask")
+    (asked,) = await kai.deliveries(1)
+    (again,) = await kai.deliveries(1)
+    assert (again.delivery, again.ask) == (asked.delivery, asked.ask)
+    said = await kai.say("7")
+    assert said.turn is None
+    assert "choice" in said.reply
+    await kai.say("no")
+    await kai.end(accepted)
+    with anyio.move_on_after(0.5):
+        async for item in kai.client.deliveries(idempotent=True):
+            assert not isinstance(item, Delivery) or item.ask is None
