@@ -2,6 +2,7 @@
 
 import time
 from hashlib import sha256
+from pathlib import Path
 
 import anyio
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from kai.model.errors import FailureKind
 from kai.model.events import Ask, ChoiceKind, Finished
 from kai.protocols.session import SessionLostError, StopReport
+from kai.resources import folder
 from tests.real.agents import CLAUDE, GEMINI, processes_marked
 from tests.real.blocks import WORDS, block
 from tests.real.driving import Bench, Seen, until
@@ -71,7 +73,14 @@ async def test_what_stands_behind_an_at_is_not_read_into_the_request(bench: Benc
     assert not any(request.places("the secret of this file") for request in bench.model.requests())
 
 
+def _only_root_writes(place: Path) -> bool:
+    stats = [one.stat() for one in (place, *place.parents)]
+    return all(one.st_uid == 0 and not one.st_mode & 0o002 for one in stats)
+
+
 async def test_the_agent_finds_the_instructions_of_its_workspace_by_itself(bench: Bench) -> None:
+    if bench.agent.backend == "gemini" and not _only_root_writes(folder("backends") / "gemini"):
+        pytest.skip("gemini takes system defaults only from a folder that none but root can write")
     (bench.workspace / "AGENTS.md").write_text("You are the keeper of the quince tree.\n")
     (bench.workspace / "CLAUDE.md").write_text("@AGENTS.md\n")
     async with bench.session() as session:
