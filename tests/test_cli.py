@@ -15,7 +15,7 @@ from kai import cli
 from kai.model.errors import KaiError, UnknownThingError
 from tests.fake_daemon import FakeDaemon
 
-HEAVY = ("pydantic", "httpx", "rich", "prompt_toolkit", "anyio", "yaml", "structlog", "starlette", "uvicorn")
+HEAVY = ("pydantic", "httpx", "rich", "prompt_toolkit", "anyio", "yaml", "starlette", "uvicorn")
 
 
 def broken(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
