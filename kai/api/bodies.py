@@ -37,7 +37,8 @@ Number = Annotated[int, Field(ge=0, lt=2**63)]
 class Fields(BaseModel):
     """What a route takes; an unknown field is refused."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+    # Built at the first use: most of them are used by few, and all of them would be waited for at each start.
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True, defer_build=True)
 
 
 class Query(Fields):

@@ -36,8 +36,8 @@ def _harmless(tokens: list[Token]) -> list[Token]:
     for token in tokens:
         token.content = safe(token.content)
         token.attrs = {name: safe(str(value)) for name, value in token.attrs.items()}
-        if token.type == "softbreak":  # in a chat a line is meant as a line
-            token.type = "hardbreak"
+        # In a chat a line is meant as a line.
+        token.type = {"softbreak": "hardbreak"}.get(token.type, token.type)
         _harmless(token.children or [])
     return tokens
 
