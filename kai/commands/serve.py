@@ -22,6 +22,7 @@ from kai.settings.where import Folders, prepare
 @click.pass_obj
 def command(flags: FolderFlags, bridge: str | None, idle_exit_s: float) -> None:
     """Run the daemon in the foreground, until SIGTERM or Ctrl-C; SIGHUP reads the configuration again."""
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # to look for some reads all that is installed
     gc.disable()  # imports leave no garbage, and to look for it takes a tenth of a start
     from kai import daemon  # noqa: PLC0415 - it knows every part
     from kai.log import set_up  # noqa: PLC0415
