@@ -1,6 +1,5 @@
 """The daemon: the only place that knows every part. Nested `async with`, one task group."""
 
-import getpass
 import os
 import shutil
 import signal
@@ -28,7 +27,7 @@ from kai.model.ids import PrincipalId, fresh
 from kai.model.people import Person
 from kai.people.folders import PersonFolders
 from kai.processes.direct import DirectLauncher
-from kai.processes.marks import run_above
+from kai.processes.marks import kill_marked, run_above
 from kai.settings.where import Folders, prepare
 from kai.store import people, sessions, turns
 from kai.store.binding import Connection
@@ -41,7 +40,7 @@ from kai.turns.lanes import Lanes
 from kai.turns.live import LiveTurns
 from kai.turns.parts import Parts
 from kai.turns.pool import Live, Pool
-from kai.turns.route import Next
+from kai.turns.route import Next, os_user
 from kai.turns.runner import Runner
 
 DRAIN_S = 20.0  # what runs at a stop may still come to its end
@@ -81,6 +80,8 @@ async def daemon(folders: Folders) -> AsyncIterator[Daemon]:
         open_store(folders.state / DATABASE, clock=clock) as store,
         anyio.create_task_group() as tasks,
     ):
+        for left in await store.read(sessions.open_runs):  # their keeper may have died along with the daemon
+            await to_thread.run_sync(kill_marked, left)
         cut = await store.write(turns.recover, clock.now())
         for turn in cut:
             log.warning("turn.interrupted", turn=turn.turn, channel=turn.channel)
@@ -130,7 +131,7 @@ def _api_parts(parts: Parts, door: FrontDoor, folders: Folders) -> ApiParts:
         door=door,
         callers=Callers(_Directory(parts.store), lambda: parts.config.settings.operators),
         attachments=AttachmentFolder(folders.state / "attachments"),
-        run_of=lambda pid: run_above(pid, [live.run for live in parts.pool.every()]),
+        run_of=run_above,
         max_body_bytes=lambda: parts.config.settings.api.max_body_bytes,
         max_attachment_bytes=lambda: parts.config.settings.attachments.max_bytes,
         limits=ApiLimits(),
@@ -166,11 +167,14 @@ async def _people(parts: Parts) -> None:
     """Everybody whom ``people.yaml`` names, and the daemon's own user as the first person of a new installation."""
     everybody = await parts.store.write(_declare, parts)
     for person in everybody:
-        await to_thread.run_sync(parts.folders.seed, person.principal)
+        try:
+            await to_thread.run_sync(parts.folders.seed, person.principal)
+        except OSError as error:  # what one person's agent did to their folder must not keep the others out
+            log.warning("person.not_seeded", principal=person.principal, problem=str(error))
 
 
 def _declare(db: Connection, parts: Parts) -> tuple[Person, ...]:
-    own, now = getpass.getuser(), parts.clock.now()
+    own, now = os_user(), parts.clock.now()
     for entry in parts.config.settings.persons:
         fields = {
             "os_user": entry.os_user or own,
@@ -229,6 +233,7 @@ async def run(
 
     `idle_exit_s`: leave when nothing ran and nobody listened for so long; 0: stay.
     """
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until there is a configuration to read again
     with anyio.CancelScope() as everything:
         async with daemon(folders) as serving:
             set_up(serving.parts.config.settings.log.level)
@@ -243,6 +248,7 @@ async def run(
                 await leave.wait()
                 systemd.notify("STOPPING=1")
                 await _drain(serving)
+                await serving.runner.cut("kai was stopped while this was running.")
                 tasks.cancel_scope.cancel()
 
 

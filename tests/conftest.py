@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
+import httpcore  # noqa: F401 - the client's first use imports these two: a cost of commands, not of the loop under test
+import httpx  # noqa: F401
 import pytest
 from blockbuster import BlockBuster, blockbuster_ctx
 

@@ -1,5 +1,6 @@
 """A daemon that is killed: nothing accepted is lost, nothing is sent twice, nothing of it is left behind."""
 
+import shutil
 import signal
 import subprocess
 from collections.abc import AsyncIterator
@@ -10,8 +11,10 @@ import anyio
 import pytest
 
 from kai.client import Client
+from kai.clock import SystemClock
 from kai.model.errors import UnreachableError
 from kai.model.messages import Accepted, InboundMessage
+from kai.store.database import open_store
 from tests.crash.storm import Storm
 from tests.e2e.house import House
 
@@ -165,3 +168,41 @@ async def test_every_kill_point_once(tmp_path: Path) -> None:
         tally = await Storm(tmp_path, random.Random(7)).run(len(POINTS))
     assert tally.is_clean, (tally.last_line(), tally.notes)
     assert dict(tally.kills) == dict.fromkeys(POINTS, 1)
+
+
+async def test_one_persons_broken_folder_keeps_nobody_else_out(tmp_path: Path) -> None:
+    house = House(tmp_path)
+    async with house.open() as kai:
+        bob = await kai.client.add_person("Bob")
+    home = house.folders.state / "homes" / bob["principal"]
+    shutil.rmtree(home)
+    home.touch()
+    async with house.open() as kai:
+        assert (await kai.ask("hello"))["state"] == "done"
+        assert "home-missing" in {one["name"] for one in await kai.client.doctor()}
+
+
+async def test_no_variable_of_the_environment_says_who_we_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LOGNAME", "somebody-else")
+    async with House(tmp_path).open() as kai:
+        (person,) = await kai.client.people()
+        assert person["os_user"] != "somebody-else"
+        assert (await kai.ask("hello"))["state"] == "done"
+
+
+async def test_what_a_killed_keeper_left_is_swept_at_the_next_start(tmp_path: Path) -> None:
+    house = House(tmp_path)
+    async with house.open() as kai:
+        await kai.ask("hello")
+        run = (await kai.client.turns())[0]["turn"]
+        found = await kai.client.turn(run)
+        (attempt,) = found["dispatches"]
+        left = subprocess.Popen(["sleep", "1000"], env={"KAI_RUN": attempt["run"]})  # noqa: ASYNC220
+    assert left.poll() is None
+    async with open_store(house.folders.state / "kai.db", clock=SystemClock()) as store:
+        await store.write(
+            lambda db: db.execute("UPDATE run SET ended_at = NULL WHERE run = ?", (attempt["run"],)) and None
+        )
+    async with house.open() as kai:
+        await kai.daemon.parts.store.write(lambda db: None)
+        assert await anyio.to_thread.run_sync(left.wait) == -signal.SIGKILL

@@ -1,6 +1,7 @@
 """``kai backend``."""
 
-import getpass
+import os
+import pwd
 import shlex
 import subprocess
 from dataclasses import dataclass
@@ -77,7 +78,7 @@ def login(how: Verb, backend: str) -> int:
     """Run the CLI's own login in this terminal, as the OS user whom the agent runs as."""
 
     async def question(client: Client) -> tuple[View, str]:
-        own = {"os_user": getpass.getuser()}
+        own = {"os_user": pwd.getpwuid(os.geteuid()).pw_name}
         person = await client.person(how.as_person) if how.as_person else own
         return await _named(client, backend), person["os_user"]
 
@@ -85,7 +86,7 @@ def login(how: Verb, backend: str) -> int:
     if not found["login"]:
         click.echo(f"{found['title']} needs no login, or tells of none.")
         return 0
-    if os_user != getpass.getuser():
+    if os_user != pwd.getpwuid(os.geteuid()).pw_name:
         raise OtherUserError(os_user, found["login"])
     if not found["program"]:
         raise UnknownThingError("installed program for backend", backend)

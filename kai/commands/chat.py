@@ -1,6 +1,7 @@
 """``kai chat``."""
 
-import getpass
+import os
+import pwd
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -78,7 +79,7 @@ def _beside(folders: Folders) -> Iterator[Folders]:
 async def _person(client: Client, as_person: str) -> View:
     """Who speaks: the person named, else the one whose OS user runs this."""
     everybody = await client.people()
-    own = getpass.getuser()
+    own = pwd.getpwuid(os.geteuid()).pw_name
     for person in everybody:
         if as_person in (person["name"], person["principal"]) if as_person else person["os_user"] == own:
             return person

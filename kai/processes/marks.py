@@ -6,7 +6,6 @@ The last resort, not the rule: a process that cleared its environment bears no m
 import os
 import signal
 import time
-from collections.abc import Collection
 from pathlib import Path
 
 from kai.launcher.tree import process
@@ -29,15 +28,18 @@ def marked(run: RunId) -> list[int]:
     return found
 
 
-def run_above(pid: int, runs: Collection[RunId]) -> RunId | None:
-    """Which of `runs` a process belongs to: it or an ancestor bears the mark. Blocks for less than a millisecond.
+def run_above(pid: int) -> RunId | None:
+    """Which run a process belongs to: it or an ancestor bears a mark. Blocks for less than a millisecond.
 
-    A process that cleared its environment and was orphaned is not known: without control groups an agent can hide.
+    Any mark counts, of a run that is just starting or ending too; but not the one that this process bears itself. A
+    process that cleared its environment and was orphaned is not known: without control groups an agent can hide.
     """
-    marks = {f"{MARK}={run}".encode(): run for run in runs}
+    own = os.environ.get(MARK, "")
     while pid > 1:
-        if found := marks.keys() & _environment(Path(f"/proc/{pid}")):
-            return marks[found.pop()]
+        for variable in _environment(Path(f"/proc/{pid}")):
+            name, _, value = variable.partition(b"=")
+            if name == MARK.encode() and value.decode(errors="replace") not in ("", own):
+                return RunId(value.decode(errors="replace"))
         alive = process(pid)
         pid = alive.parent if alive else 0
     return None

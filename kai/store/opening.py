@@ -75,6 +75,8 @@ def take_lock(path: Path) -> int:
 
 def _make(path: Path, now: datetime) -> None:
     """Make the database when there is none: whole under its name, or not there. A kill in between leaves a draft."""
+    if path.is_symlink() and not path.exists():
+        raise UnusableDatabaseError(str(path), "this is a link to a file that is not there", "Bring its disk back.")
     if path.exists():
         if not path.is_file():
             raise UnusableDatabaseError(str(path), "this is not a file", "Check the path in the settings.")

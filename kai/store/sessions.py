@@ -88,6 +88,11 @@ def end_all(db: Connection, now: datetime, reason: str) -> None:
     db.execute("UPDATE run SET ended_at = ?, reason = ? WHERE ended_at IS NULL", (stamp(now), reason))
 
 
+def open_runs(db: Connection) -> tuple[RunId, ...]:
+    """Runs whose end was never noted: at a start, those of a daemon that was killed."""
+    return tuple(RunId(row[0]) for row in db.execute("SELECT run FROM run WHERE ended_at IS NULL"))
+
+
 def run_started(
     db: Connection, run: RunId, session: SessionId, now: datetime, *, os_user: str = "", pid: int | None = None
 ) -> None:

@@ -1,6 +1,5 @@
 """The daemon looking at itself: status, findings with their mend, backends, reload, choices, the files of a person."""
 
-import getpass
 import os
 import time
 from dataclasses import asdict
@@ -11,12 +10,13 @@ import anyio
 from anyio import to_thread
 
 from kai.model.errors import BusyError, KaiError
-from kai.model.ids import ChannelId, TurnId
+from kai.model.ids import ChannelId, PrincipalId, TurnId
 from kai.model.people import Person, Preference
 from kai.store import binding, people, status
 from kai.turns.commands import DEFAULT, Commands
 from kai.turns.door import Caller
 from kai.turns.parts import Parts
+from kai.turns.route import os_user
 from kai.turns.runner import Runner
 from kai.turns.views import View, channel_of, principal_of
 
@@ -31,7 +31,7 @@ class Checks:
         self._parts = parts
         self._runner = runner
         self._started = time.monotonic()
-        self.own_user = getpass.getuser()
+        self.own_user = os_user()
 
     async def seed(self, person: Person) -> None:
         """Make the folders and first files of a person; what is there stays as it is."""
@@ -50,8 +50,8 @@ class Checks:
             "memory": str(memory),
         }
 
-    async def status(self) -> View:
-        """What runs, what waits, what is owed."""
+    async def status(self, only: PrincipalId | None = None) -> View:
+        """What runs, what waits, what is owed; with `only` no more than what is that person's own."""
         parts = self._parts
         return {
             "uptime_s": round(time.monotonic() - self._started, 1),
@@ -66,9 +66,14 @@ class Checks:
                     "idle_s": 0.0 if live.busy else round(parts.clock.monotonic() - live.used_at, 1),
                 }
                 for live in parts.pool.every()
+                if only in (None, live.row.principal)
             ],
-            "running": [{"turn": r.turn.turn, "state": r.live.state.value} for r in self._runner.every()],
-            "counts": await parts.store.read(status.counts),
+            "running": [
+                {"turn": one.turn.turn, "state": one.live.state.value}
+                for one in self._runner.every()
+                if only in (None, one.turn.principal)
+            ],
+            "counts": await parts.store.read(status.counts) if only is None else {},
             "sqlite": f"{binding.binding_name} {'.'.join(map(str, binding.sqlite_version_info))}",
             "config_problems": list(parts.config.problems),
         }

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 
 from kai.model.backends import Manifest
-from kai.model.errors import BadInputError, BusyError
+from kai.model.errors import BadInputError, BusyError, QueueFullError
 from kai.model.ids import ChannelId, TurnId
 from kai.model.people import Address, Person, Preference
 from kai.model.states import TurnState
@@ -109,6 +109,10 @@ class Commands:
                 raise BadInputError(field, f"{value!r} is none", "Name it as the backend does; '-' is the default.")
         if choice.workspace and choice.workspace != DEFAULT:
             self._parts.config.workspace(choice.workspace)
+        if choice.agent and choice.agent != DEFAULT:
+            self._parts.config.agent(choice.agent)
+        if choice.backend and choice.backend != DEFAULT:
+            self._parts.config.manifest(choice.backend)
 
         def keep(db: Connection) -> None:
             _refuse_while_running(db, channel)
@@ -131,9 +135,15 @@ class Commands:
 
     async def retry(self, turn: TurnId) -> Turn:
         """A new turn for the message of `turn`. Raises `WrongMoveError` while it has not ended."""
-        again = await self._parts.store.write(turns.retry, turn, self._parts.clock.now())
+        again = await self._parts.store.write(self._queue_again, turn)
         self._lanes.wake(again.channel)
         return again
+
+    def _queue_again(self, db: Connection, turn: TurnId) -> Turn:
+        bound, channel = self._parts.config.settings.queue.per_channel, turns.get(db, turn).channel
+        if turns.queued_count(db, channel) >= bound:
+            raise QueueFullError(channel, bound)
+        return turns.retry(db, turn, self._parts.clock.now())
 
     async def _status(self, person: Person, address: Address, argument: str) -> str:
         waiting = await self._parts.store.read(turns.queued_count, address.channel)

@@ -3,6 +3,9 @@
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from dataclasses import asdict, replace
+from zoneinfo import available_timezones
+
+from anyio import to_thread
 
 from kai.model.errors import BadInputError, DeniedError, UnknownThingError
 from kai.model.ids import AskId, AttachmentRef, ChannelId, DeliveryId, PrincipalId, TurnId, fresh
@@ -27,6 +30,7 @@ from kai.turns.views import View, principal_of
 
 _CHANGEABLE = ("name", "os_user", "zone", "email", "permissions")
 _OWN = frozenset({"zone", "email"})  # what a person may change about themselves; the rest is the operator's
+NAME_CHARS = 64
 SHELL = "terminal"  # the bridge of whoever calls from a shell of their own
 
 
@@ -69,7 +73,10 @@ class FrontDoor:
 
     async def answer(self, caller: Caller, ask: AskId, choice: str, text: str = "") -> View:
         question = await self._parts.store.read(questions.get, ask)
-        await self._parts.store.read(views.allowed_turn, caller, question.turn)
+        try:
+            await self._parts.store.read(views.allowed_turn, caller, question.turn)
+        except UnknownThingError:
+            raise UnknownThingError("question", ask) from None
         running = self._runner.get(question.turn)
         return asdict(await self._runner.asking.answer(question, principal_of(caller), choice, text, running))
 
@@ -161,6 +168,7 @@ class FrontDoor:
 
     async def add_person(self, caller: Caller, name: str, os_user: str) -> View:
         _operators_only(caller)
+        _check_name(name)
         person = Person(PrincipalId(fresh("p")), name, os_user or self._checks.own_user)
         await self._parts.store.write(people.add, person, self._parts.clock.now())
         await self._checks.seed(person)
@@ -168,11 +176,7 @@ class FrontDoor:
 
     async def change_person(self, caller: Caller, principal: PrincipalId, fields: dict[str, str]) -> View:
         person = await self._parts.store.read(_person, caller, principal)
-        for field in fields:
-            if field not in _CHANGEABLE:
-                raise BadInputError(field, "cannot be changed", f"These can: {', '.join(_CHANGEABLE)}.")
-            if field not in _OWN and not caller.operator:
-                raise DeniedError(f"only an operator may change {field}")
+        await to_thread.run_sync(_check_changes, fields, caller.operator)
         return asdict(await self._parts.store.write(lambda db: people.change(db, person.principal, **fields)))
 
     async def remove_person(self, caller: Caller, principal: PrincipalId) -> View:
@@ -196,12 +200,14 @@ class FrontDoor:
         return await self._checks.backends()
 
     async def check_backend(self, caller: Caller, backend: str) -> View:
+        _operators_only(caller)
         return await self._checks.backend(backend)
 
     async def status(self, caller: Caller) -> View:
-        return await self._checks.status()
+        return await self._checks.status(None if caller.operator else principal_of(caller))
 
     async def doctor(self, caller: Caller) -> list[View]:
+        _operators_only(caller)
         return await self._checks.doctor()
 
     async def reload(self, caller: Caller) -> View:
@@ -212,6 +218,24 @@ class FrontDoor:
 def _bridge(caller: Caller) -> str:
     """The bridge instance of the caller. Every person's own shell is one: nobody's answer comes out at another's."""
     return f"{caller.bridge}:{caller.principal or ''}" if caller.bridge == SHELL else caller.bridge
+
+
+def _check_changes(fields: dict[str, str], by_operator: bool) -> None:
+    """Blocks: the time zones are files."""
+    for field, value in fields.items():
+        if field not in _CHANGEABLE:
+            raise BadInputError(field, "cannot be changed", f"These can: {', '.join(_CHANGEABLE)}.")
+        if field not in _OWN and not by_operator:
+            raise DeniedError(f"only an operator may change {field}")
+        if field == "name":
+            _check_name(value)
+        if field == "zone" and value and value not in available_timezones():
+            raise BadInputError("zone", f"{value!r} is no time zone", "Such as Europe/Berlin.")
+
+
+def _check_name(name: str) -> None:
+    if not name.isprintable() or "/" in name or len(name) > NAME_CHARS or not name.strip():
+        raise BadInputError("name", "is no name", f"At most {NAME_CHARS} printable characters, no slash.")
 
 
 def _operators_only(caller: Caller) -> None:

@@ -1,6 +1,7 @@
 """Where a turn goes: which person, channel, backend, model, workspace and agent definition, by one precedence."""
 
-import getpass
+import os
+import pwd
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -139,9 +140,14 @@ def _workspace(looked: Looked, settings: Settings) -> Workspace | None:
     return found
 
 
+def os_user() -> str:
+    """The OS user that this process runs as, as the system knows it: no variable of the environment decides that."""
+    return pwd.getpwuid(os.geteuid()).pw_name
+
+
 def home_of_login(person: Person) -> Path:
     """The home folder of the OS user under which the person's agents run: where a CLI keeps its login.
 
     For the daemon's own user it is the daemon's ``$HOME``, as for any other program that this user starts.
     """
-    return Path.home() if person.os_user == getpass.getuser() else Path(f"~{person.os_user}").expanduser()
+    return Path.home() if person.os_user == os_user() else Path(f"~{person.os_user}").expanduser()

@@ -1,5 +1,6 @@
 """Runs one turn: decide its way, assemble its block, commit the snapshot, dispatch, fold the answer, finish."""
 
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 import anyio
@@ -235,7 +236,9 @@ class Runner:
         if now - running.saved_at >= PARTIAL_EVERY_S:
             running.saved_at = now
             fold = running.live.fold
-            await self._parts.store.write_soft(turns.save_partial, running.turn.turn, fold.text, fold.tool_lines())
+            # A convenience for the day of a kill: a full disk costs that, never the running answer.
+            with suppress(StoreError):
+                await self._parts.store.write_soft(turns.save_partial, running.turn.turn, fold.text, fold.tool_lines())
 
     def _as_asked(self, running: Running, outcome: Outcome) -> Outcome:
         """A turn that was stopped ends as stopped, one that kai cut as interrupted, however its process took it."""

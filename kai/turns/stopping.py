@@ -59,6 +59,7 @@ class Stopping:
         stored = await self._parts.store.read(turns.get, turn)
         seconds = round(self._parts.clock.monotonic() - started, 3)
         log.info("turn.stopped", turn=turn, step=step, seconds=seconds, session_kept=kept)
+        kept = kept and self._parts.pool.get(stored.channel) is not None
         if stored.state is TurnState.DONE:
             return Stopped(turn, stored.state, "ended", seconds, session_kept=kept)
         return Stopped(turn, stored.state, step, seconds, session_kept=kept)

@@ -67,16 +67,15 @@ def test_a_pid_that_passed_on_is_spared(tmp_path: Path) -> None:
 
 
 def test_a_process_is_known_by_the_mark_of_an_ancestor_and_a_stranger_is_not() -> None:
-    run, other = RunId("r-above"), RunId("r-other")
+    run = RunId("r-above")
     script = "import subprocess,sys; p=subprocess.Popen(['sleep','30'],env={}); print(p.pid,flush=True); p.wait()"
     parent = subprocess.Popen([sys.executable, "-c", script], env={"KAI_RUN": run}, stdout=subprocess.PIPE, text=True)
     try:
         assert parent.stdout is not None
         child = int(parent.stdout.readline())
-        assert marks.run_above(parent.pid, [other, run]) == run
-        assert marks.run_above(child, [run]) == run
-        assert marks.run_above(child, [other]) is None
-        assert marks.run_above(os.getpid(), [run]) is None
+        assert marks.run_above(parent.pid) == run
+        assert marks.run_above(child) == run
+        assert marks.run_above(os.getpid()) is None
     finally:
         os.kill(child, signal.SIGKILL)
         parent.communicate()

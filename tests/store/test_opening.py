@@ -257,3 +257,11 @@ def test_every_refusal_lets_the_lock_go(path: Path) -> None:
         open_and_count(path)
     path.write_bytes(good)
     assert open_and_count(path) == 1
+
+
+def test_a_link_to_a_file_that_is_not_there_is_never_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "kai.db"
+    path.symlink_to(tmp_path / "unmounted" / "kai.db")
+    with pytest.raises(StoreError, match="a link to a file that is not there"):
+        opening._make(path, START)
+    assert path.is_symlink()

@@ -103,3 +103,21 @@ async def test_retry_runs_the_last_turn_again_only_when_it_did_not_end_well(kai:
 async def test_status_and_stop_say_when_nothing_runs(kai: Kai) -> None:
     assert "Nothing is running" in await reply(kai, "/stop")
     assert "Nothing is running" in await reply(kai, "/status")
+
+
+@pytest.mark.parametrize("choice", [Preference(agent="nosuch"), Preference(workspace="nosuch"), Preference(model="-x")])
+async def test_a_choice_that_is_refused_is_not_kept(kai: Kai, choice: Preference) -> None:
+    with pytest.raises(ApiError):
+        await kai.client.use(choice)
+    assert (await kai.ask("hello"))["state"] == "done"
+
+
+async def test_retry_does_not_overfill_the_lane(tmp_path: Path) -> None:
+    async with House(tmp_path, yaml="queue: {per_channel: 1}").open() as kai:
+        ended = await kai.ask("FAKE:die=1")
+        running = await kai.say("FAKE:slow=500,0.02")
+        await kai.until(running, "text")
+        await kai.say("waits")
+        with pytest.raises(ApiError):
+            await kai.client.retry(ended["turn"])
+        await kai.client.stop(running.turn or "")

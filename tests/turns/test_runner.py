@@ -101,3 +101,13 @@ async def test_a_failure_is_a_sentence_with_a_remedy_and_the_next_message_works(
     assert told.text.startswith(turn["reason"])
     assert len(told.text) > len(turn["reason"])  # … and what to do
     assert (await kai.ask("next"))["answer_text"] == "echo: next"
+
+
+async def test_a_disk_that_is_full_for_a_moment_costs_no_running_answer(
+    kai: Kai, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kai.turns.runner.PARTIAL_EVERY_S", 0.0)
+    full = StoreError("kai.db", "the disk is full")
+    monkeypatch.setattr(turns, "save_partial", failing(2, turns.save_partial, full))
+    turn = await kai.ask("FAKE:slow=4")
+    assert (turn["state"], turn["answer_text"].strip()) == ("done", "chunk0 chunk1 chunk2 chunk3")

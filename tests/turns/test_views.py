@@ -91,3 +91,30 @@ async def test_a_file_is_shown_to_whom_it_was_said(kai: Kai) -> None:
     async with Client(kai.daemon.socket, as_person="Bob") as bob:
         with pytest.raises(ApiError):
             await bob.attachment(stored["ref"])
+
+
+async def test_nobody_but_an_operator_sees_what_others_do(kai: Kai) -> None:
+    bob, door = await bob_of(kai), kai.daemon.door
+    running = await kai.say("FAKE:slow=500,0.02")
+    await kai.until(running, "text")
+    seen = await door.status(bob)
+    assert (seen["running"], seen["sessions"], seen["counts"]) == ([], [], {})
+    for refused in (door.doctor(bob), door.check_backend(bob, "fake")):
+        with pytest.raises(DeniedError):
+            await refused
+    await kai.client.stop(running.turn or "")
+
+
+@pytest.mark.parametrize("name", ["a/b", "../..", "x" * 300, "a\u202eb", " "])
+async def test_a_name_that_could_be_taken_for_something_else_is_refused(kai: Kai, name: str) -> None:
+    with pytest.raises(ApiError) as caught:
+        await kai.client.add_person(name)
+    assert caught.value.field == "name"
+    assert len(await kai.client.people()) == 1
+
+
+async def test_a_zone_that_is_none_is_refused(kai: Kai) -> None:
+    (person,) = await kai.client.people()
+    with pytest.raises(ApiError) as caught:
+        await kai.client.change_person(person["principal"], {"zone": "Mars/X"})
+    assert caught.value.field == "zone"
