@@ -3,6 +3,7 @@
 from dataclasses import fields
 from typing import Literal
 
+from kai.model.ids import ChannelId, PrincipalId
 from kai.model.people import Preference
 from kai.store.binding import Connection
 
@@ -15,6 +16,14 @@ def preference(db: Connection, scope: Scope, id: str) -> Preference:  # noqa: A0
     """An empty one when nothing was chosen."""
     row = db.execute(f"SELECT {', '.join(_FIELDS)} FROM preference WHERE scope = ? AND id = ?", (scope, id)).fetchone()
     return Preference(*row) if row else Preference()
+
+
+def preferences(db: Connection, person: PrincipalId, channel: ChannelId) -> tuple[Preference, Preference]:
+    """What was chosen for a person, and for a channel."""
+    both = "(scope, id) IN (VALUES ('person', ?), ('channel', ?))"
+    found = db.execute(f"SELECT scope, {', '.join(_FIELDS)} FROM preference WHERE {both}", (person, channel))
+    chosen = {row[0]: Preference(*row[1:]) for row in found}
+    return chosen.get("person", Preference()), chosen.get("channel", Preference())
 
 
 def prefer(db: Connection, scope: Scope, id: str, choice: Preference) -> Preference:  # noqa: A002

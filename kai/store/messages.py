@@ -9,6 +9,7 @@ from kai.model.ids import ChannelId, MessageId, PrincipalId, TurnId, fresh
 from kai.model.messages import Accepted, Author, InboundMessage, Message
 from kai.model.people import Address
 from kai.model.states import TurnState
+from kai.model.turns import Turn
 from kai.store import attachments, words
 from kai.store.binding import Connection, Row
 from kai.store.columns import insert, read, values
@@ -40,11 +41,25 @@ def accept(
     An edit or a deletion is kept without a turn. Raises `QueueFullError` when `queue_bound` turns wait in the channel,
     `UnknownThingError` for an attachment that is not the sender's.
     """
+    return take(db, inbound, address, principal, name, now, queue_bound=queue_bound)[0]
+
+
+def take(
+    db: Connection,
+    inbound: InboundMessage,
+    address: Address,
+    principal: PrincipalId,
+    name: str,
+    now: datetime,
+    *,
+    queue_bound: int,
+) -> tuple[Accepted, tuple[Turn, Message] | None]:
+    """Like `accept`; gives the new turn and its message with it, where there is one."""
     if known := _known(db, inbound):
-        return Accepted(known["message"], known["turn"], known["channel"], duplicate=True)
+        return Accepted(known["message"], known["turn"], known["channel"], duplicate=True), None
     said = replace(draft(address.channel, Author.PERSON, principal, name, inbound.text, now), turn=TurnId(fresh("t")))
     if inbound.edit_of or inbound.deleted:
-        return Accepted(_keep_change(db, said, inbound).message, None, said.channel)
+        return Accepted(_keep_change(db, said, inbound).message, None, said.channel), None
     waiting, live = db.execute(
         "SELECT (SELECT count(*) FROM turn WHERE channel = ?1 AND state = 'queued'), "
         "(SELECT count(*) FROM turn WHERE channel = ?1 AND state IN ('running', 'asking', 'held'))",
@@ -52,10 +67,11 @@ def accept(
     ).fetchone()
     if waiting >= queue_bound:
         raise QueueFullError(said.channel, queue_bound)
-    keep(db, said, inbound)
-    lane = {"turn": said.turn, "channel": said.channel, "message": said.message, "principal": principal}
-    insert(db, "turn", **lane, address=address.address, state=TurnState.QUEUED, queued_at=now)
-    return Accepted(said.message, said.turn, said.channel, queued_before=waiting + live)
+    said = keep(db, said, inbound)
+    assert said.turn is not None
+    turn = Turn(said.turn, said.channel, said.message, principal, address.address, TurnState.QUEUED, now)
+    insert(db, "turn", **values(turn))
+    return Accepted(said.message, turn.turn, said.channel, queued_before=waiting + live), (turn, said)
 
 
 def record(

@@ -106,19 +106,21 @@ def begin(db: Connection, turn: TurnId, dispatch: Dispatch, snapshot: ContextBlo
     last attempt is not over.
     """
     known = get(db, turn)
-    if known.state is not TurnState.RUNNING:
-        _run(db, known, now)
     if (open_ := _open_dispatch(db, turn)) is not None:
         raise WrongMoveError("dispatch", open_["dispatch"], open_["state"], DispatchState.PREPARED)
+    by = {"backend": dispatch.backend, "model": dispatch.model, "attempts": dispatch.attempt}
+    if known.state is TurnState.RUNNING:
+        db.execute(
+            "UPDATE turn SET backend = :backend, model = :model, attempts = :attempts WHERE turn = :turn",
+            {**by, "turn": turn},
+        )
+    else:
+        _run(db, known, now, **by)
     sessions.run_started(db, dispatch.run, dispatch.session, now)
     columns = values(dispatch, "turn", "state", "sent_at", "settled_at", "frame_sha256", "native_id")
     row = {**columns, "bare": snapshot.bare, "tokens": snapshot.tokens, "prepared_at": now}
     insert(db, "dispatch", turn=turn, state=DispatchState.PREPARED, **row)
     snapshots.keep(db, dispatch.dispatch, snapshot)
-    db.execute(
-        "UPDATE turn SET backend = ?, model = ?, attempts = ? WHERE turn = ?",
-        (dispatch.backend, dispatch.model, dispatch.attempt, turn),
-    )
 
 
 def mark_sent(db: Connection, dispatch: DispatchId, frame_sha256: str, now: datetime, native_id: str = "") -> None:
@@ -206,15 +208,15 @@ def retry(db: Connection, turn: TurnId, now: datetime) -> Turn:
     return get(db, again)
 
 
-def _run(db: Connection, turn: Turn, now: datetime) -> None:
+def _run(db: Connection, turn: Turn, now: datetime, **columns: object) -> None:
     """Start a turn, or go on with a held one. Only the first of a lane starts, and only when nothing is live in it."""
     if turn.state is TurnState.HELD:
-        moves.move(db, turn.turn, TurnState.RUNNING, only=(TurnState.HELD,), reason="")
+        moves.move(db, turn.turn, TurnState.RUNNING, only=(TurnState.HELD,), reason="", **columns)
         return
     first = next_queued(db, turn.channel)
     if first is None or first.turn != turn.turn or live(db, turn.channel) is not None:
         raise WrongMoveError("turn", turn.turn, turn.state, TurnState.RUNNING)
-    moves.move(db, turn.turn, TurnState.RUNNING, only=(TurnState.QUEUED,), started_at=now)
+    moves.move(db, turn.turn, TurnState.RUNNING, only=(TurnState.QUEUED,), started_at=now, **columns)
 
 
 def _keep_answer(db: Connection, turn: Turn, outcome: Outcome, name: str, now: datetime) -> Message | None:

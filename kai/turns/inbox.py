@@ -87,11 +87,11 @@ class Inbox:
             control = recognise(inbound.text, _open_for(db, where, principal))
         if control is None:
             bound = self._parts.config.settings.queue.per_channel
-            accepted = messages.accept(db, inbound, address, principal, person.name, now, queue_bound=bound)
+            accepted, queued = messages.take(db, inbound, address, principal, person.name, now, queue_bound=bound)
             next_ = None
-            if accepted.turn is not None and not (accepted.duplicate or accepted.queued_before):
-                turn = turns.get(db, accepted.turn)
-                next_ = Next(turn, address, (look_around(db, person, where), messages.get(db, turn.message)))
+            if queued is not None and not accepted.queued_before:
+                turn, message = queued
+                next_ = Next(turn, address, (look_around(db, person, where), message))
             return Taken(accepted, address, person, next=next_)
         kept = messages.record(
             db,

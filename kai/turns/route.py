@@ -65,13 +65,9 @@ def look(db: Connection, principal: PrincipalId, channel: ChannelId) -> Looked:
 
 def look_around(db: Connection, person: Person, where: Channel) -> Looked:
     """What goes with a person and a channel that are known."""
-    return Looked(
-        person=person,
-        channel=where,
-        members=tuple(person if member == person.principal else people.get(db, member) for member in where.members),
-        by_person=chosen.preference(db, "person", person.principal),
-        by_channel=chosen.preference(db, "channel", where.channel),
-    )
+    members = tuple(person if member == person.principal else people.get(db, member) for member in where.members)
+    by_person, by_channel = chosen.preferences(db, person.principal, where.channel)
+    return Looked(person=person, channel=where, members=members, by_person=by_person, by_channel=by_channel)
 
 
 @dataclass(frozen=True, slots=True)

@@ -161,8 +161,8 @@ class Runner:
         )
         await parts.store.write_soft(_prepare, row if held is None else None, running.dispatch, dispatch, block)
         running.dispatch = dispatch.dispatch
-        self._become(running, TurnState.RUNNING)
         if held is None:
+            self._become(running, TurnState.RUNNING)
             held = await self._open(running, route, row, run, facts.history)
         running.held = held
         parts.pool.take(held)
@@ -207,6 +207,7 @@ class Runner:
 
         async with held.session.prompt(prompt, on_sent=on_sent) as events, anyio.create_task_group() as tasks:
             running.tasks = tasks
+            self._become(running, TurnState.RUNNING)  # once the bytes are on their way: who listens does not delay them
             async for event in events:
                 running.live.fold.add(event)
                 await self._show(running, event)

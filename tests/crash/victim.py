@@ -9,10 +9,12 @@ from typing import Any, NoReturn
 import anyio
 
 from kai import daemon
-from kai.protocols.session import Session
+from kai.protocols import session
+from kai.protocols.running import Running
 from kai.settings.where import find
 from kai.store import deliveries, messages, turns
 from kai.turns.live import LiveTurn
+from kai.turns.runner import Runner
 
 POINTS = ("accept", "queued", "prepared", "sent", "streaming", "asking", "finish", "receipt")
 
@@ -64,23 +66,13 @@ def on_row(bomb: Bomb, kind: str) -> Callable[..., None]:
     return wrapped
 
 
-def found(bomb: Bomb, function: Callable[..., Any]) -> Callable[..., Any]:
-    def wrapped(*args: Any, **kwargs: Any) -> Any:
-        result = function(*args, **kwargs)
-        if result is not None:
-            bomb.tick()
-        return result
-
-    return wrapped
-
-
 def arm(point: str, bomb: Bomb) -> None:
-    """Put the bomb where `point` says."""
+    """Put the bomb where `point` says. Only a session that is opened is ever prepared and not yet sent: the first."""
     places: dict[str, Callable[[], None]] = {
-        "accept": lambda: setattr(messages, "accept", after(bomb, messages.accept)),
-        "queued": lambda: setattr(turns, "next_queued", found(bomb, turns.next_queued)),
-        "prepared": lambda: setattr(turns, "mark_sent", before(bomb, turns.mark_sent)),
-        "sent": lambda: setattr(Session, "_begin", before(bomb, Session._begin)),
+        "accept": lambda: setattr(messages, "take", after(bomb, messages.take)),
+        "queued": lambda: setattr(Runner, "run", before(bomb, Runner.run)),
+        "prepared": lambda: setattr(Runner, "_open", before(Bomb(1), Runner._open)),
+        "sent": lambda: setattr(session, "Running", before(bomb, Running)),
         "streaming": lambda: setattr(LiveTurn, "add", on_row(bomb, "text")),
         "asking": lambda: setattr(LiveTurn, "add", on_row(bomb, "ask")),
         "finish": lambda: setattr(turns, "finish", after(bomb, turns.finish)),

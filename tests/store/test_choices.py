@@ -19,3 +19,11 @@ def test_only_what_is_given_overwrites_and_a_dash_clears(house: House) -> None:
 def test_a_persons_choice_is_not_a_channels(house: House) -> None:
     choices.prefer(house.db, "person", "same-id", Preference(backend="claude"))
     assert choices.preference(house.db, "channel", "same-id") == Preference()
+
+
+def test_both_are_found_at_once(house: House) -> None:
+    assert choices.preferences(house.db, ANN, house.main.channel) == (Preference(), Preference())
+    choices.prefer(house.db, "person", ANN, Preference(backend="claude"))
+    choices.prefer(house.db, "channel", house.main.channel, Preference(model="opus"))
+    found = choices.preferences(house.db, ANN, house.main.channel)
+    assert found == (Preference(backend="claude"), Preference(model="opus"))

@@ -1,5 +1,6 @@
 """What is said is kept once, in order, and as it was said."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -61,6 +62,19 @@ def test_messages_without_an_external_id_are_never_repeats(house: House) -> None
         object.__setattr__(inbound, "external_id", "")
         messages.accept(house.db, inbound, house.door, ANN, "Ann", house.now, queue_bound=9)
     assert texts(house) == ["hi", "hi"]
+
+
+def test_what_is_taken_is_given_as_it_stands_in_the_store(house: House) -> None:
+    house.accept("first", "e-first")
+    inbound = house.inbound("so?", reply_to="e-first", sent_at=house.now)
+    accepted, taken = messages.take(house.db, inbound, house.door, ANN, "Ann", house.now, queue_bound=9)
+    assert taken is not None
+    turn, message = taken
+    assert message == messages.get(house.db, message.message)
+    assert turn == turns.get(house.db, turn.turn)
+    assert (accepted.turn, accepted.message, accepted.queued_before) == (turn.turn, message.message, 1)
+    again = messages.take(house.db, inbound, house.door, ANN, "Ann", house.now, queue_bound=9)
+    assert again == (replace(accepted, duplicate=True, queued_before=0), None)
 
 
 def test_a_full_lane_refuses_and_keeps_nothing(house: House) -> None:
