@@ -134,7 +134,7 @@ async def _measure(root: Path, quick: bool) -> Figure:
             "p99": percentile([ours for ours, _ in pairs], 99),
             "baseline_p99": percentile([theirs for _, theirs in pairs], 99),
             "build_s": round(long.built_s, 1),
-            "database_bytes": long.store.path.stat().st_size,
+            "database_bytes": (await anyio.Path(long.store.path).stat()).st_size,
         },
     )
 
@@ -150,8 +150,12 @@ async def _place(root: Path, count: int) -> AsyncIterator[Place]:
         channel = await store.write(_begin, person)
         for first in range(0, count, _AT_ONCE):
             await store.write_soft(_talk, person, channel, range(first, min(count, first + _AT_ONCE)))
-        agents = await to_thread.run_sync(load, folder("data") / "agents", root / "none")
-        yield Place(store, folders, person, channel, agents["house"], time.perf_counter() - began)
+        agent = await to_thread.run_sync(_agent)
+        yield Place(store, folders, person, channel, agent, time.perf_counter() - began)
+
+
+def _agent() -> AgentDefinition:
+    return load(folder("data") / "agents")["house"]
 
 
 def _begin(db: Connection, person: Person) -> Channel:

@@ -33,13 +33,18 @@ class House:
     def environment(self) -> dict[str, str]:
         """For a process that shall find these folders and nothing of the user's own."""
         own = {f"KAI_{name.upper()}": str(self.root / folder) for name, folder in _FOLDERS.items()}
-        return {**os.environ, **own}
+        return {**plain_environment(), **own}
 
     def prepare(self) -> None:
         """Make the configuration: the bundled agent, and nothing asked."""
         folder = self.root / "config"
         folder.mkdir(mode=0o700, parents=True)
         (folder / "kai.yaml").write_text("backend: offline\npermissions: bypass\n")
+
+
+def plain_environment() -> dict[str, str]:
+    """Our own, in which what was compiled is kept, as an installation has it: nothing is measured but its use."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
 _FOLDERS = {"config": "config", "state": "state", "runtime": "run"}
@@ -75,7 +80,7 @@ def bare_server(root: Path, *more: str) -> Iterator[tuple["subprocess.Popen[byte
     """The baseline's server that answers, and its socket; `more` are further arguments of it."""
     socket, log = root / "bare.sock", root / "bare.log"
     argv = (sys.executable, "-m", "kai.bench.bare_server", str(socket), *more)
-    with process(argv, dict(os.environ), log) as child:
+    with process(argv, plain_environment(), log) as child:
         until_ready(child, socket, log)
         yield child, socket
     socket.unlink(missing_ok=True)

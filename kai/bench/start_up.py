@@ -1,7 +1,6 @@
 """From the start of ``kai serve`` to its first answer, against a process that imports what the daemon stands on."""
 
 import json
-import os
 import subprocess
 import sys
 import sysconfig
@@ -10,9 +9,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from kai.bench.figures import Figure, paired
-from kai.bench.processes import SERVE, House, process, until_ready
+from kai.bench.processes import SERVE, House, plain_environment, process, until_ready
 
 _WARM_UP = 3
+_PAIRS, _QUICK_PAIRS = 30, 8
 # Runs ``kai serve`` as any other, but for this: ready, it prints what it holds, and ends.
 _TELL = """
 import json, os, sys
@@ -36,7 +36,7 @@ def measure(root: Path, *, quick: bool) -> Figure:
     wanted = third_party(modules_of_daemon(house))
     program = "import " + ", ".join(wanted)
     pairs = []
-    for number in range(_WARM_UP + (8 if quick else 30)):
+    for number in range(_WARM_UP + (_QUICK_PAIRS if quick else _PAIRS)):
         if number % 2:
             ours = _start(house)
             pairs.append((ours, _imports(program)))
@@ -77,5 +77,5 @@ def _start(house: House) -> float:
 
 def _imports(program: str) -> float:
     began = time.perf_counter()
-    subprocess.run([sys.executable, "-c", program], check=True, env=dict(os.environ))
+    subprocess.run([sys.executable, "-c", program], check=True, env=plain_environment())
     return time.perf_counter() - began
