@@ -14,7 +14,7 @@ NPM_THAT_INSTALLS = """\
 case " $* " in *" --include=dev "*) groups="dependencies devDependencies" ;; *) groups=dependencies ;; esac
 echo "$*" >>calls
 /usr/bin/env node - $groups <<'END'
-const fs = require("fs"), pins = require(process.cwd() + "/tests/real/package.json")
+const fs = require("fs"), pins = require(process.cwd() + "/.node/package.json")
 const put = (path, text) => {
   fs.mkdirSync(require("path").dirname(path), {recursive: true})
   fs.writeFileSync(path, text, {mode: 0o755})
@@ -27,6 +27,11 @@ for (const group of process.argv.slice(2)) for (const [name, version] of Object.
 put(".node/node_modules/.bin/claude", "#!/bin/sh\\necho a version")
 END
 """
+PYTHON_THAT_MAKES_A_PIP = """\
+mkdir -p .node/hermes/bin
+printf '#!/bin/sh\\necho "$*" >>calls\\n' >.node/hermes/bin/pip
+chmod +x .node/hermes/bin/pip
+"""
 
 
 @pytest.fixture
@@ -37,10 +42,10 @@ def checkout(tmp_path: Path) -> Path:
     for name in ("scripts/install-agents", "tests/real/package.json"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(CHECKOUT / name, tmp_path / name)
-    npm = tmp_path / "bin/npm"
-    npm.parent.mkdir()
-    npm.write_text(f"#!/bin/sh\n{NPM_THAT_INSTALLS}")
-    npm.chmod(0o755)
+    (tmp_path / "bin").mkdir()
+    for program, script in (("npm", NPM_THAT_INSTALLS), ("python3", PYTHON_THAT_MAKES_A_PIP)):
+        (tmp_path / "bin" / program).write_text(f"#!/bin/sh\n{script}")
+        (tmp_path / "bin" / program).chmod(0o755)
     return tmp_path
 
 
@@ -63,12 +68,14 @@ def test_a_second_run_takes_no_time_and_asks_npm_nothing(checkout: Path) -> None
     assert time.monotonic() - began < 2
 
 
-def test_what_all_brought_is_enough_for_the_pair_but_not_the_other_way_round(checkout: Path) -> None:
+def test_what_all_brought_is_enough_for_the_set_of_the_tests_but_not_the_other_way_round(checkout: Path) -> None:
     install(checkout)
-    after_pair = calls(checkout)
+    after_set = calls(checkout)
     assert install(checkout, "--all").returncode == 0
     after_all = calls(checkout)
-    assert after_all > after_pair
+    assert "hermes-agent[acp]==" in (checkout / "calls").read_text().splitlines()[-1]
+    assert (checkout / ".node/node_modules/.bin/hermes").is_symlink()
+    assert after_all > after_set
     assert install(checkout).returncode == 0
     assert calls(checkout) == after_all
 
@@ -89,12 +96,23 @@ def test_another_version_than_the_pinned_one_is_no_success(checkout: Path) -> No
     assert not (checkout / ".node/installed").exists()
 
 
+@pytest.mark.parametrize(
+    ("version", "is_old"), [("20.20.2", True), ("22.18.9", True), ("22.19.0", False), ("24.1.0", False)]
+)
+def test_a_machine_with_an_old_node_gets_another_beside_the_agents(checkout: Path, version: str, is_old: bool) -> None:
+    preload = checkout / "version.cjs"
+    preload.write_text(f'Object.defineProperty(process.versions, "node", {{value: "{version}"}})')
+    install(checkout, NODE_OPTIONS=f"--require {preload}")
+    wanted = json.loads((checkout / ".node/package.json").read_text())["dependencies"]
+    assert any(name.startswith("node-linux-") for name in wanted) is is_old
+
+
 def test_a_flag_that_it_does_not_know_is_wrong_use(checkout: Path) -> None:
     assert install(checkout, "--every").returncode == 2
 
 
 def test_every_version_is_exact_and_no_registry_is_named() -> None:
     pins = json.loads(PINS.read_text())
-    for version in (*pins["dependencies"].values(), *pins["devDependencies"].values(), pins["config"]["node"]):
+    for version in (*pins["dependencies"].values(), *pins["devDependencies"].values(), *pins["config"].values()):
         assert all(part.isdigit() for part in version.split(".")), version
     assert "://" not in PINS.read_text()
