@@ -81,8 +81,6 @@ class Conversation:
                 except UnreachableError as error:
                     await self._patience.wait(error)
         finally:
-            self.turn = ""
-            self._close_questions()
             shown.set()
 
     async def _follow(self, turn: str, seen: list[Row]) -> Row:
@@ -104,14 +102,17 @@ class Conversation:
         raise UnreachableError("the daemon", "it ended the stream")
 
     async def _show(self, turn: str, row: Row) -> None:
-        if row["type"] == "state":
-            self.state = row["state"]
-            if self.state != "asking":
-                self._close_questions()
+        # Shown last: what a screen draws along with a row stands as it is after that row.
+        self.state = row.get("state", self.state)
+        if row["type"] == "ask":
+            self.questions.append(Question(row))
+        elif row["type"] == "end":
+            self.turn = ""
+        if row.get("state", "asking") != "asking":
+            self._close_questions()
         if row["type"] != "notice" or self.is_news((turn, row["text"]), EVENT):
             await self._show_row(turn, row)
         if row["type"] == "ask":
-            self.questions.append(Question(row))
             self.on_question(self.questions[-1])
 
     def _close_questions(self) -> None:
@@ -128,11 +129,11 @@ class Conversation:
         if not (line.isascii() and line.isdigit() and 1 <= int(line[:6]) <= len(choices)):
             return False
         key = choices[int(line[:6]) - 1]["key"]
+        self.questions = [one for one in self.questions if one is not question]
         try:
             await self._patience.sure(lambda: self._client.answer(question.row["ask"], key))
         except ApiError as error:
             await self.notice(spoken(error))
-        self.questions = [one for one in self.questions if one is not question]
         return True
 
     async def stop(self) -> None:
@@ -172,9 +173,8 @@ class Conversation:
         if turn in self._shown and (is_end or delivery.kind is DeliveryKind.QUESTION):
             if is_end:  # its events tell it all
                 await self._shown[turn].wait()
-        elif delivery.kind is DeliveryKind.NOTICE and not self.is_news((turn, text), DELIVERY):
-            pass
-        else:  # the text of a question has all there is to it
+        elif delivery.kind is not DeliveryKind.NOTICE or self.is_news((turn, text), DELIVERY):
+            # The text of a question has all there is to it.
             kind = "letter" if delivery.kind is DeliveryKind.ANSWER else "notice"
             await self._show_row(turn, {"type": kind, "text": text})
         with suppress(ApiError):  # another terminal of this person was quicker, or a restart has closed it

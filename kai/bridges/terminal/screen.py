@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
-from prompt_toolkit.application import get_app_or_none
+from prompt_toolkit.application import get_app
 from rich.console import Console, Group, RenderableType
 from rich.markdown import Markdown
 from rich.panel import Panel
@@ -95,8 +95,8 @@ class ScreenView:
             what += [*([Text()] if self._is_after_text else []), *lines]
             self._is_after_text = False
         self.tail = self._coming()
-        app = get_app_or_none()
-        if app is None or not app.is_running:
+        app = get_app()
+        if not app.is_running:
             self._console.print(*what, sep="\n", end="\n" if what else "")
         elif not what:
             app.invalidate()
@@ -108,6 +108,7 @@ class ScreenView:
             app.renderer.erase()
             app.output.write_raw(printed.get())
             app.output.flush()
+            app.render_counter += 1  # else what is cached of the last drawing is drawn once more, and stays
             app.renderer.render(app, app.layout)
 
     def _coming(self) -> list[str]:

@@ -4,6 +4,7 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from kai.bridges.terminal.talk import history_in
@@ -81,6 +82,40 @@ def test_a_conversation_with_queue_and_question_stands_in_the_scrollback_once_an
     assert fake.unconfirmed() == []
     assert fake.bodies("POST", "/v1/questions/q-1/answer") == [{"choice": "c", "text": ""}]
     assert terminal.text == FIRST_TALK
+
+
+def test_nothing_live_stays_on_the_screen_after_a_turn_nor_what_was_typed_ahead_meanwhile(
+    fake: FakeDaemon, tmp_path: Path
+) -> None:
+    fake.on_message = silent
+    with talking(fake, tmp_path) as terminal:
+        for number, ahead in enumerate(("", "typed ahead"), start=1):
+            terminal.type("go\r")
+            fake.wait(partial(fake.turns.get, f"t-{number}"))
+            fake.tell(f"t-{number}", state_row("running"), text_row(f"Coming {number}"))
+            terminal.wait(f"Coming {number}\n{RUNNING}")
+            terminal.type(ahead)
+            terminal.wait(f"> {ahead}")
+            fake.tell(f"t-{number}", end_row(f"Coming {number} and gone."))
+            terminal.wait(f"and gone.\n> {ahead}".rstrip())
+        terminal.type("\x15\x04")
+        assert terminal.leave() == 0
+    assert [line.strip() for line in terminal.text.splitlines()[1:] if line] == [
+        *("> go", "Coming 1 and gone.", "> go", "Coming 2 and gone.", ">"),
+    ]
+
+
+def test_a_question_that_is_closed_already_leaves_the_prompt_with_the_refusal(fake: FakeDaemon, tmp_path: Path) -> None:
+    fake.on_message = lambda turn: fake.tell(turn.turn, state_row("asking"), ask_row())
+    problem = {"title": "Conflict", "detail": "It is closed already."}
+    fake.canned["POST", "/v1/questions/q-1/answer"] = (409, problem)
+    with talking(fake, tmp_path) as terminal:
+        terminal.type("go\r")
+        terminal.wait("answer (1-3)")
+        terminal.type("1\r")
+        terminal.wait("It is closed already.\nasking; Ctrl-C stops it\n>")
+        terminal.type("\x04")
+        assert terminal.leave() == 0
 
 
 def test_text_of_several_lines_is_one_message_however_it_is_entered(fake: FakeDaemon, tmp_path: Path) -> None:
