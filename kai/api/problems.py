@@ -14,6 +14,7 @@ STATUSES: tuple[tuple[type[KaiError], int, str], ...] = (
     (errors.DeniedError, 403, "Not allowed"),
     (errors.UnknownThingError, 404, "Not found"),
     (errors.WrongMoveError, 409, "Wrong state"),
+    (errors.ChoiceGoneError, 409, "Choice gone"),
     (errors.BusyError, 409, "Busy"),
     (errors.BadInputError, 422, "Bad input"),
     (errors.ContextBudgetError, 422, "Does not fit"),

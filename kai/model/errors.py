@@ -25,6 +25,7 @@ class FailureKind(StrEnum):
     RESUME = "resume"  # the CLI could not take up its session again
     EMPTY = "empty"  # the CLI ended the turn without an answer
     BUDGET = "budget"  # what must go along does not fit
+    CHOICE = "choice"  # what was chosen has left the configuration
     UNSUPPORTED = "unsupported"  # asked for something that this backend cannot do
     INTERNAL = "internal"  # a fault of kai itself
 
@@ -68,11 +69,12 @@ class WrongMoveError(KaiError):
 
 @dataclass
 class UnknownThingError(KaiError):
-    """An id or a name that kai does not know."""
+    """An id or a name that kai does not know. `known` holds those that it does, where they are few."""
 
     what: str
     id: str
     nearest: str = ""
+    known: tuple[str, ...] = ()
 
     @property
     def sentence(self) -> str:
@@ -80,7 +82,26 @@ class UnknownThingError(KaiError):
 
     @property
     def hint(self) -> str:
-        return f"Did you mean {self.nearest!r}?" if self.nearest else ""
+        near = f"Did you mean {self.nearest!r}?" if self.nearest else ""
+        listed = sorted(self.known, key=lambda name: name != self.nearest)
+        return f"{near} Known: {', '.join(listed)}.".strip() if listed else near
+
+
+@dataclass
+class ChoiceGoneError(KaiError):
+    """A workspace, a backend or an agent definition that was chosen once has left the configuration."""
+
+    what: str
+    name: str
+    remedy: str
+
+    @property
+    def sentence(self) -> str:
+        return f"The {self.what} {self.name!r} was chosen here, but the configuration has none of this name any more."
+
+    @property
+    def hint(self) -> str:
+        return self.remedy
 
 
 @dataclass

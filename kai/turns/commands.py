@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 
 from kai.model.backends import Manifest
-from kai.model.errors import BadInputError, BusyError, QueueFullError
+from kai.model.errors import BadInputError, BusyError, ChoiceGoneError, QueueFullError
 from kai.model.ids import ChannelId, TurnId
 from kai.model.people import Address, Person, Preference
 from kai.model.states import TurnState
@@ -44,12 +44,17 @@ class Commands:
 
     async def do(self, person: Person, address: Address, command: Command) -> str:
         """The reply to `command`."""
+        if not command.name:
+            return f"Did you mean /{command.argument}? Nothing went to the agent: to send it as words, begin with '//'."
         handler = self._handlers.get(command.name)
         return await handler(person, address, command.argument) if handler else f"/{command.name} is not built yet."
 
     async def _help(self, person: Person, address: Address, argument: str) -> str:
-        route = await self._route(person, address.channel)
-        return help_text([route.manifest.native_prefix + name for name in route.manifest.native_commands])
+        try:
+            manifest = (await self._route(person, address.channel)).manifest
+        except ChoiceGoneError as gone:  # help is for whoever is stuck: it never fails
+            return f"{help_text()}\n{gone.sentence} {gone.hint}"
+        return help_text([manifest.native_prefix + name for name in manifest.native_commands])
 
     async def _stop(self, person: Person, address: Address, argument: str) -> str:
         live = await self._parts.store.read(turns.live, address.channel)
@@ -119,7 +124,10 @@ class Commands:
             choices.prefer(db, "channel", channel, choice)
 
         await self._parts.store.write(keep)
-        route = await self._route(person, channel)
+        try:
+            route = await self._route(person, channel)
+        except ChoiceGoneError as gone:  # another one than this
+            return f"This is kept. But: {gone.sentence} {gone.hint}"
         where = "your home" if route.is_home else str(route.workspace)
         engine = _name(route.manifest, route.model)
         found = await self._parts.backends.installed(route.manifest, home_of_login(person))
@@ -148,9 +156,13 @@ class Commands:
     async def _status(self, person: Person, address: Address, argument: str) -> str:
         waiting = await self._parts.store.read(turns.queued_count, address.channel)
         live = await self._parts.store.read(turns.live, address.channel)
-        route = await self._route(person, address.channel)
+        try:
+            route = await self._route(person, address.channel)
+            engine = f"Backend: {_name(route.manifest, route.model)}."
+        except ChoiceGoneError as gone:
+            engine = f"{gone.sentence} {gone.hint}"
         now = f"Turn {live.turn} is {live.state.value}." if live else "Nothing is running here."
-        return f"{now} {waiting} waiting. Backend: {_name(route.manifest, route.model)}."
+        return f"{now} {waiting} waiting. {engine}"
 
     async def _context(self, person: Person, address: Address, argument: str) -> str:
         last = await self._parts.store.read(turns.of_channel, address.channel, 1)

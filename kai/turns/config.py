@@ -77,15 +77,15 @@ class Config:
         return self._loaded.manifests
 
     def manifest(self, backend: str) -> Manifest:
-        """Raises `UnknownThingError` with the nearest known name."""
+        """Raises `UnknownThingError` with the known names, the nearest first."""
         return _named("backend", backend, self._loaded.manifests)
 
     def workspace(self, name: str) -> Workspace:
-        """Raises `UnknownThingError` with the nearest known name."""
+        """Raises `UnknownThingError` with the known names, the nearest first."""
         return _named("workspace", name, {workspace.name: workspace for workspace in self.settings.workspaces})
 
     def agent(self, name: str) -> AgentDefinition:
-        """Raises `UnknownThingError` with the nearest known name."""
+        """Raises `UnknownThingError` with the known names, the nearest first."""
         return _named("agent definition", name, self._loaded.agents)
 
     @property
@@ -107,5 +107,5 @@ class Config:
 
 def _named(what: str, name: str, known: Mapping[str, T]) -> T:
     if name not in known:
-        raise UnknownThingError(what, name, nearest(name, known))
+        raise UnknownThingError(what, name, nearest(name, known), tuple(known))
     return known[name]

@@ -1,7 +1,9 @@
 """Messages that are for kai and not for the agent: slash commands and answers to open questions. Pure."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 from kai.model.events import Choice, ChoiceKind
 from kai.model.ids import AskId
@@ -25,13 +27,14 @@ COMMANDS: dict[str, str] = {
     "temporary": "/temporary: a conversation that leaves no trace (not built yet)",
 }
 
+_WORD = re.compile(r"/([^\s/]+)(?=\s|$)")
 _ALLOW = frozenset({"yes", "y", "allow", "ok"})
 _REJECT = frozenset({"no", "n", "deny", "reject"})
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A slash command of kai; `argument` is the rest of the line, stripped."""
+    """A slash command of kai; `argument` is the rest of the line, stripped. Without a name: one that it is near to."""
 
     name: str
     argument: str
@@ -49,7 +52,7 @@ class Reply:
 def recognise(text: str, questions: Sequence[Question]) -> Command | Reply | None:
     """What kai has to do itself, or None for an ordinary message. `questions` are those open for this sender here.
 
-    A word behind a slash that is not kai's passes on: the backend may own it.
+    A word behind a slash that is not kai's passes on: the backend may own it. Of those, `meant` knows the mistyped.
     """
     stripped = text.strip()
     if stripped.startswith("/"):
@@ -57,6 +60,16 @@ def recognise(text: str, questions: Sequence[Question]) -> Command | Reply | Non
         name = word.casefold()
         return Command(name, rest.strip()) if name in COMMANDS and "\n" not in word else None
     return _reply(stripped, questions[-1]) if stripped and questions else None
+
+
+def meant(text: str) -> str:
+    """The command that a mistyped one at the very start of `text` is near to; empty when there is none."""
+    found = _WORD.match(text)
+    name = found.group(1).casefold() if found else ""
+    if not name or name in COMMANDS:
+        return ""
+    swapped = [each for each in COMMANDS if sorted(each) == sorted(name)]
+    return next(iter(swapped or get_close_matches(name, COMMANDS, 1, 0.75)), "")
 
 
 def _reply(text: str, question: Question) -> Reply | None:

@@ -1,10 +1,11 @@
 """The way in: an ordinary message becomes a turn, a control message is done at once; both are committed first."""
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from kai.log import log
-from kai.model.errors import BadInputError, DeniedError, KaiError
+from kai.model.errors import BadInputError, ChoiceGoneError, DeniedError, KaiError
 from kai.model.ids import PrincipalId
 from kai.model.messages import Accepted, Author, InboundMessage
 from kai.model.people import Address, Channel, ChannelKind, Person
@@ -12,10 +13,11 @@ from kai.model.turns import DeliveryKind, NewDelivery, Question
 from kai.store import channels, deliveries, messages, people, questions, turns
 from kai.store.binding import Connection
 from kai.turns.commands import Commands
-from kai.turns.control import Command, Reply, recognise
+from kai.turns.control import Command, Reply, meant, recognise
+from kai.turns.facts import is_native
 from kai.turns.lanes import Lanes
 from kai.turns.parts import Parts
-from kai.turns.route import Next, look_around
+from kai.turns.route import Looked, Next, decide, look, look_around
 from kai.turns.runner import Runner
 from kai.turns.stopping import Stopping
 
@@ -52,7 +54,8 @@ class Inbox:
         Raises `BadInputError`, `DeniedError`, `QueueFullError`; then nothing of it is kept.
         """
         _check(inbound)
-        taken = await self._parts.store.write(self._take, inbound, principal)
+        mistyped = await self._mistyped(inbound, principal)
+        taken = await self._parts.store.write(self._take, inbound, principal, mistyped)
         accepted = taken.accepted
         if accepted.duplicate:
             return accepted
@@ -65,13 +68,29 @@ class Inbox:
         reply = await self._do(taken)
         return replace(accepted, reply=reply)
 
+    async def _mistyped(self, inbound: InboundMessage, principal: PrincipalId) -> Command | None:
+        """The mistyped command that a message is: near to one of kai's own, and not the backend's."""
+        if not (name := meant(inbound.text)) or inbound.edit_of:
+            return None
+
+        def look_there(db: Connection) -> Looked:
+            address = place_of(db, inbound, people.get(db, principal), self._parts.clock.now())
+            return look(db, principal, address.channel)
+
+        looked = await self._parts.store.write_soft(look_there)
+        with suppress(ChoiceGoneError):
+            route = await decide(looked, self._parts.config, self._parts.backends, self._parts.folders)
+            if is_native(route, inbound.text):
+                return None
+        return Command("", name)
+
     async def _take_back(self, inbound: InboundMessage) -> None:
         """A message that was deleted while it waited is not answered."""
         deleted = await self._parts.store.read(messages.by_external, inbound.bridge, inbound.chat, inbound.edit_of)
         if deleted is not None and deleted.turn is not None:
             await self._stopping.withdraw(deleted.turn)
 
-    def _take(self, db: Connection, inbound: InboundMessage, principal: PrincipalId) -> Taken:
+    def _take(self, db: Connection, inbound: InboundMessage, principal: PrincipalId, mistyped: Command | None) -> Taken:
         now = self._parts.clock.now()
         person = people.get(db, principal)
         known = messages.by_external(db, inbound.bridge, inbound.chat, inbound.external_id)
@@ -83,8 +102,8 @@ class Inbox:
         if principal not in where.members:
             raise DeniedError(f"{person.name} is not a member of {where.title!r}")
         control = None
-        if not inbound.edit_of and not inbound.deleted:
-            control = recognise(inbound.text, _open_for(db, where, principal))
+        if known is None and not inbound.edit_of and not inbound.deleted:
+            control = recognise(inbound.text, _open_for(db, where, principal)) or mistyped
         if control is None:
             bound = self._parts.config.settings.queue.per_channel
             accepted, queued = messages.take(db, inbound, address, principal, person.name, now, queue_bound=bound)

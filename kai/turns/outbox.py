@@ -23,6 +23,7 @@ REMEDIES: dict[FailureKind, str] = {
     FailureKind.RESUME: "Send it again, or use /retry.",
     FailureKind.EMPTY: "Send it again, or use /retry.",
     FailureKind.BUDGET: "",  # the error's own hint says more
+    FailureKind.CHOICE: "Then use /retry.",
     FailureKind.UNSUPPORTED: "Change the engine with /backend.",
     FailureKind.INTERNAL: "This is a fault of kai; its log has the details.",
 }

@@ -2,12 +2,14 @@
 
 import os
 import pwd
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from kai.model.backends import Manifest
 from kai.model.context import AgentDefinition
-from kai.model.errors import KaiError, UnknownThingError
+from kai.model.errors import ChoiceGoneError, KaiError, UnknownThingError
 from kai.model.ids import ChannelId, PrincipalId
 from kai.model.messages import Message
 from kai.model.people import Address, Channel, ChannelKind, Person, Preference
@@ -20,6 +22,8 @@ from kai.store import choices as chosen
 from kai.store.binding import Connection
 from kai.turns.backends import Backends
 from kai.turns.config import Config
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +102,7 @@ def look_at_next(db: Connection, channel: ChannelId) -> Next | None:
 async def decide(looked: Looked, config: Config, backends: Backends, folders: PersonFolders) -> Route:
     """Channel's choice > workspace > person's choice > default; what ``people.yaml`` says stands above them all.
 
-    Raises `UnknownThingError` for a backend, a workspace or an agent definition that is not there (any more).
+    Raises `ChoiceGoneError` for a backend, a workspace or an agent definition that is not there any more.
     """
     settings = config.settings
     is_shared = looked.channel.kind is ChannelKind.SHARED
@@ -110,7 +114,7 @@ async def decide(looked: Looked, config: Config, backends: Backends, folders: Pe
     backend = why.backend(settings, choices).value
     if backend == "auto":
         backend = await backends.automatic(home_of_login(looked.person))
-    manifest = config.manifest(backend)
+    manifest = _still("backend", backend, config.manifests)
     return Route(
         person=looked.person,
         channel=looked.channel,
@@ -118,7 +122,7 @@ async def decide(looked: Looked, config: Config, backends: Backends, folders: Pe
         manifest=manifest,
         model=why.model(choices, manifest).value,
         effort=why.effort(choices, manifest).value,
-        agent=config.agent(why.agent(settings, choices).value),
+        agent=_still("agent definition", why.agent(settings, choices).value, config.agents),
         home=home,
         workspace=workspace,
         workspace_entry=entry,
@@ -130,10 +134,15 @@ def _workspace(looked: Looked, settings: Settings) -> Workspace | None:
     name = looked.by_channel.workspace or looked.by_person.workspace
     if not name:
         return None
-    found = settings.workspace(name)
-    if found is None:
-        raise UnknownThingError("workspace", name)
-    return found
+    return _still("workspace", name, {each.name: each for each in settings.workspaces})
+
+
+def _still(what: str, name: str, known: Mapping[str, T]) -> T:
+    if name not in known:
+        command = f"/{what.split(maxsplit=1)[0]}"
+        also = ", and so does 'kai use -'" if what == "backend" else ""
+        raise ChoiceGoneError(what, name, f"'{command} -' takes the choice back{also}; '{command} NAME' makes another.")
+    return known[name]
 
 
 def os_user() -> str:

@@ -10,6 +10,7 @@ from kai.context.assemble import assemble
 from kai.log import log
 from kai.model.context import ContextBlock, HistoryFacts, Prompt
 from kai.model.errors import (
+    ChoiceGoneError,
     ContextBudgetError,
     FailureKind,
     KaiError,
@@ -327,6 +328,8 @@ def _failed(error: KaiError) -> Outcome:
     kind = FailureKind.INTERNAL
     if isinstance(error, ContextBudgetError):
         kind = FailureKind.BUDGET
+    elif isinstance(error, ChoiceGoneError):
+        kind = FailureKind.CHOICE
     elif isinstance(error, LaunchError | SessionLostError):
         kind = error.kind
     reason = f"{error.sentence} {error.hint}".strip()

@@ -1,5 +1,6 @@
 """The slash commands, the same on every bridge."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,86 @@ async def test_a_wrong_name_is_told_with_the_nearest_and_changes_nothing(kai: Ka
     assert expected in await reply(kai, text)
     assert await reply(kai, "/status") == before
     assert (await kai.ask("still works"))["state"] == "done"
+
+
+@pytest.mark.parametrize(
+    ("gone", "named", "mend"),
+    [
+        (Preference(backend="fake-acp"), "backend 'fake-acp'", "/backend -"),
+        (Preference(workspace="attic"), "workspace 'attic'", "/workspace -"),
+        (Preference(agent="cook"), "agent definition 'cook'", "/agent -"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+async def test_a_choice_that_left_the_configuration_is_named_with_its_mend_wherever_it_is_in_the_way(
+    tmp_path: Path, gone: Preference, named: str, mend: str
+) -> None:
+    house = House(tmp_path, workspaces=f"attic: {{path: {tmp_path}}}\n")
+    (house.folders.config / "agents").mkdir()
+    (house.folders.config / "agents" / "cook.yaml").write_text("purpose: cooks\n")
+    async with house.open() as kai:
+        await kai.client.use(gone)
+        (house.folders.config / "agents" / "cook.yaml").unlink()
+        (house.folders.config / "workspaces.yaml").unlink()
+        shutil.rmtree(house.folders.config / "backends" / "fake-acp")
+        assert (await kai.client.reload())["loaded"]
+        for command in ("/help", "/status", "/backend", "/model", "/workspace", "/agent"):
+            said = await reply(kai, command)
+            assert named in said, command
+            assert mend in said, command
+        assert "/remember" in await reply(kai, "/help")
+        turn = await kai.ask("hello")
+        assert (turn["state"], turn["failure"]) == ("failed", "choice")
+        assert named in turn["reason"]
+        assert mend in turn["reason"]
+        with pytest.raises(ApiError) as caught:
+            await kai.client.preview("hello")
+        assert (caught.value.status, mend in caught.value.hint) == (409, True)
+        assert named not in await reply(kai, mend)
+        assert (await kai.ask("again"))["state"] == "done"
+
+
+async def test_what_is_kept_is_said_even_where_another_choice_is_gone(tmp_path: Path) -> None:
+    house = House(tmp_path, workspaces=f"attic: {{path: {tmp_path}}}\n")
+    async with house.open() as kai:
+        await reply(kai, "/workspace attic")
+        (house.folders.config / "workspaces.yaml").unlink()
+        await kai.client.reload()
+        said = await reply(kai, "/backend fake-acp")
+        assert said.startswith("This is kept.")
+        assert "/workspace -" in said
+        await reply(kai, "/workspace -")
+        assert (await kai.ask("hello"))["backend"] == "fake-acp"
+
+
+@pytest.mark.parametrize("backend", ["fake", "fake-acp"])
+async def test_a_mistyped_command_is_asked_about_and_does_not_reach_the_agent(tmp_path: Path, backend: str) -> None:
+    async with House(tmp_path, backend=backend).open() as kai:
+        said = await kai.say("/hlep me", external_id="once")
+        assert (said.turn, "/help" in said.reply, "'//'" in said.reply) == (None, True, True)
+        assert said.message  # it is kept
+        assert (await kai.say("/hlep me", external_id="once")).duplicate
+        (asked,) = await kai.deliveries(1)
+        assert asked.text == said.reply
+        assert await kai.client.turns() == []
+        assert (await kai.ask("//hlep me"))["state"] == "done"
+        assert (await kai.ask("/whatever else"))["state"] == "done"
+
+
+async def test_a_word_that_the_backend_owns_is_its_own_however_near(tmp_path: Path) -> None:
+    house = House(tmp_path)
+    manifest = house.folders.config / "backends" / "fake" / "backend.yaml"
+    manifest.write_text(manifest.read_text().replace("[compact]", "[compact, models]"))
+    async with house.open() as kai:
+        assert (await kai.ask("/models"))["state"] == "done"
+        await reply(kai, "/backend fake-acp")
+        assert "/model?" in await reply(kai, "/models")
+
+
+async def test_a_wrong_name_is_told_with_all_that_are_known_the_nearest_first(kai: Kai) -> None:
+    assert "'house'? Known: house" in await reply(kai, "/agent hose")
+    said = await reply(kai, "/backend geminy")
+    assert "Known: gemini, claude" in said
 
 
 async def test_a_switch_during_a_turn_is_refused(kai: Kai) -> None:

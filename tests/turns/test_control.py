@@ -10,7 +10,7 @@ from kai.model.events import Choice, ChoiceKind
 from kai.model.ids import AskId, TurnId
 from kai.model.states import AskState
 from kai.model.turns import Question
-from kai.turns.control import COMMANDS, Command, Reply, chosen, help_text, narrowest, question_text, recognise
+from kai.turns.control import COMMANDS, Command, Reply, chosen, help_text, meant, narrowest, question_text, recognise
 
 # Odd on purpose: the wide permission first.
 CHOICES = (
@@ -40,6 +40,24 @@ def a_question(*, free_text: bool = False) -> Question:
 )
 def test_commands_are_told_from_words(text: str, expected: Command | None) -> None:
     assert recognise(text, ()) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        *(("/stpo", "stop"), ("/hlep me", "help"), ("/HELPP", "help"), ("/nwe", "new"), ("/modle x", "model")),
+        *(("/stop.", "stop"), ("/workspcae a", "workspace"), ("/statsu", "status"), ("/retyr\nnow", "retry")),
+        *(("/stop", ""), ("//stpo", ""), (" /stpo", ""), ("/compact", ""), ("/hello there", ""), ("/stpo/x", "")),
+        *(("/etc/passwd is a file", ""), ("/", ""), ("", ""), ("stpo", ""), ("/tmp", ""), ("/review", "")),
+    ],
+)
+def test_a_mistyped_command_is_known_by_its_nearness_and_nothing_else_is(text: str, name: str) -> None:
+    assert meant(text) == name
+
+
+@given(st.text())
+def test_no_text_is_both_a_command_and_a_mistyped_one(text: str) -> None:
+    assert not (isinstance(recognise(text, ()), Command) and meant(text))
 
 
 @pytest.mark.parametrize(
