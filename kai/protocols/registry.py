@@ -4,13 +4,14 @@ from collections.abc import Callable, Mapping
 
 from kai.model.backends import ProtocolName
 from kai.model.context import Prompt
-from kai.protocols import acp, stream_json
+from kai.protocols import acp, pi_rpc, stream_json
 from kai.protocols.driver import Driver, DriverSetup
 
 _Spoken = tuple[Callable[[DriverSetup], Driver], Callable[[Prompt, str], bytes]]
 _SPOKEN: Mapping[ProtocolName, _Spoken] = {
     ProtocolName.STREAM_JSON: (stream_json.StreamJson, lambda prompt, _: stream_json.prompt_frame(prompt)),
     ProtocolName.ACP: (acp.Acp, acp.prompt_frame),
+    ProtocolName.PI_RPC: (pi_rpc.PiRpc, lambda prompt, _: pi_rpc.prompt_frame(prompt)),
 }
 
 

@@ -27,9 +27,10 @@ def _told(manifest: Manifest) -> str:
 
 
 def test_the_backends_of_this_release_are_there() -> None:
-    assert list(MANIFESTS) == ["claude", "claude-agent-acp", "gemini", "offline", "opencode"]
+    assert list(MANIFESTS) == ["claude", "claude-agent-acp", "gemini", "offline", "opencode", "pi"]
     assert MANIFESTS["claude"].protocol is ProtocolName.STREAM_JSON
-    assert {each.protocol for name, each in MANIFESTS.items() if name != "claude"} == {ProtocolName.ACP}
+    assert MANIFESTS["pi"].protocol is ProtocolName.PI_RPC
+    assert {each.protocol for name, each in MANIFESTS.items() if name not in ("claude", "pi")} == {ProtocolName.ACP}
 
 
 def test_its_readme_tells_the_versions_tried_and_its_quirks(manifest: Manifest) -> None:
@@ -50,7 +51,7 @@ def test_its_readme_tells_every_switch_every_key_and_every_quirk(manifest: Manif
 
 def test_every_file_that_it_names_in_its_folder_is_there(manifest: Manifest) -> None:
     launch = manifest.launch
-    parts = [*launch.argv, *manifest.version_argv, *(value for _, value in launch.set_env)]
+    parts = [*launch.argv, *launch.ask, *launch.bypass, *manifest.version_argv, *(value for _, value in launch.set_env)]
     for part in parts:
         if "{backend_dir}" in part:
             assert Path(part.replace("{backend_dir}", manifest.folder)).is_file()

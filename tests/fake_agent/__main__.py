@@ -1,6 +1,7 @@
 """An agent CLI for tests: a real process that speaks a real protocol, does as it is told, misbehaves on request.
 
-    python tests/fake_agent/__main__.py --protocol acp|stream_json [--script WORDS] [--resume ID] [--log F] [--state D]
+    python tests/fake_agent/__main__.py --protocol acp|stream_json|pi_rpc [--script WORDS] [--resume ID] [--log F]
+        [--state D]
 
 Standard library only. `--log` gets every line from stdin as it came; `--state` makes sessions outlive the process.
 Without a script it answers ``echo: <the person's words>``. A script is words in the person's own words (after the
@@ -29,19 +30,23 @@ start:slow=S, start:silent, start:die=CODE, start:noise, start:stderr=N, start:e
 
 import argparse
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.fake_agent.acp import Acp
-from tests.fake_agent.agent import Agent
+from tests.fake_agent.agent import Agent, Face
 from tests.fake_agent.deeds import Deeds
+from tests.fake_agent.pi_rpc import PiRpc
 from tests.fake_agent.stream_json import StreamJson
+
+FACES: dict[str, Callable[[Agent], Face]] = {"stream_json": StreamJson, "acp": Acp, "pi_rpc": PiRpc}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--protocol", choices=("stream_json", "acp"), required=True)
+    parser.add_argument("--protocol", choices=tuple(FACES), required=True)
     parser.add_argument("--script", default="")
     parser.add_argument("--resume", default="")
     parser.add_argument("--log", default="")
@@ -49,7 +54,7 @@ def main() -> None:
     parser.add_argument("--version", action="version", version="9.9.9 (fake)")
     options, _ = parser.parse_known_args()  # a manifest may pass what only the real ones understand
     agent = Agent(options)
-    agent.face = StreamJson(agent) if options.protocol == "stream_json" else Acp(agent)
+    agent.face = FACES[options.protocol](agent)
     agent.deeds = Deeds(agent)
     agent.run()
 

@@ -26,7 +26,7 @@ class Acp:
         elif method == "session/cancel":
             self.agent.interrupt()
         elif method == "session/prompt":
-            self.agent.prompts.put((msg["id"], msg["params"]["prompt"][-1]["text"]))
+            self.agent.prompted(msg["id"], msg["params"]["prompt"][-1]["text"])
         else:
             self.answer_handshake(msg["id"], method, msg["params"])
 

@@ -156,6 +156,12 @@ class Agent:
                 self.face.take(json.loads(line))
         self.prompts.put(None)
 
+    def prompted(self, key: Any, words: str) -> None:
+        """A prompt came in. From here on an interrupt is for it, however late its turn begins."""
+        self.interrupted.clear()
+        self.turn_runs.set()
+        self.prompts.put((key, words))
+
     def interrupt(self) -> None:
         if self.turn_runs.is_set() and not self.nostop:
             self.interrupted.set()
@@ -163,8 +169,6 @@ class Agent:
     # A turn
 
     def turn(self, key: Any, prompt: str) -> None:
-        self.interrupted.clear()
-        self.turn_runs.set()
         self.said = self.whole = ""
         self.count += 1
         self.after = []

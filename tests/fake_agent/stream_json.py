@@ -31,7 +31,7 @@ class StreamJson:
             content = msg["message"]["content"]
             words = content if isinstance(content, str) else content[-1]["text"]
             self.lifecycle("queued", msg["uuid"])
-            self.agent.prompts.put((msg["uuid"], words))
+            self.agent.prompted(msg["uuid"], words)
         elif msg["type"] == "control_request" and msg["request"]["subtype"] == "interrupt":
             self.respond(msg["request_id"], {"still_queued": []})
             self.agent.interrupt()

@@ -22,7 +22,7 @@ from kai.protocols.registry import driver_for
 from kai.protocols.session import Session, open_session
 
 FAKE = Path(__file__).parents[1] / "fake_agent" / "__main__.py"
-PROTOCOLS = (ProtocolName.STREAM_JSON, ProtocolName.ACP)
+PROTOCOLS = (ProtocolName.STREAM_JSON, ProtocolName.ACP, ProtocolName.PI_RPC)
 LIMITS = Limits(
     start_s=10,
     first_output_s=10,
@@ -73,7 +73,7 @@ class Fake:
         await anyio.Path(state).mkdir(exist_ok=True)
         argv = [sys.executable, str(FAKE), "--protocol", self.protocol.value, "--script", self.script]
         argv += ["--log", str(self.log), "--state", str(state)]
-        if resume and self.protocol is ProtocolName.STREAM_JSON:
+        if resume and self.protocol is not ProtocolName.ACP:
             argv += ["--resume", resume]
         env = {"PATH": "/usr/bin:/bin", "HOME": str(self.folder)}
         spec = LaunchSpec(RunId(f"r-{self.runs}"), tuple(argv), env, str(self.folder))

@@ -35,7 +35,8 @@ def recorded(protocol: ProtocolName) -> list[Any]:
                     if one["dir"] == "out":
                         msg = one["msg"]
                         update = (msg.get("params") or {}).get("update") or {}
-                        about = (msg.get("event") or {}).get("type"), update.get("sessionUpdate"), "error" in msg
+                        inner = [(msg.get(name) or {}).get("type") for name in ("event", "assistantMessageEvent")]
+                        about = *inner, msg.get("command"), update.get("sessionUpdate"), "error" in msg
                         kinds.setdefault(repr((msg.get("type"), msg.get("subtype"), msg.get("method"), about)), msg)
     return list(kinds.values())
 
@@ -64,14 +65,23 @@ def mutated(draw: st.DrawFn, protocol: ProtocolName) -> Any:
 def in_a_turn(protocol: ProtocolName) -> tuple[Driver, list[Output]]:
     driver = driver_for(setup(protocol, "/"))
     outputs = list(driver.start(""))
+    answers: list[Any]
     if protocol is ProtocolName.STREAM_JSON:
-        answers: list[Any] = [{"type": "control_response", "response": {"subtype": "success", "request_id": "kai-1"}}]
+        answers = [{"type": "control_response", "response": {"subtype": "success", "request_id": "kai-1"}}]
+    elif protocol is ProtocolName.PI_RPC:
+        state = {"model": {"id": "m", "provider": "p"}, "sessionId": "s"}
+        answers = [{"type": "extension_ui_request", "method": "setStatus", "statusKey": "kai.gate", "statusText": "on"}]
+        answers.append({"type": "response", "id": "kai-2", "success": True, "data": state})
     else:
         answers = [{"id": 1, "result": {"agentCapabilities": {}}}, {"id": 2, "result": {"sessionId": "s"}}]
     for answer in answers:
         outputs += driver.feed(json.dumps(answer).encode())
     assert any(isinstance(output, Ready) for output in outputs)
-    return driver, list(driver.prompt(prompt("x")))
+    outputs = list(driver.prompt(prompt("x")))
+    if protocol is ProtocolName.PI_RPC:
+        begun = {"type": "response", "id": json.loads(driver.frame(prompt("x")))["id"], "success": True}
+        outputs += driver.feed(json.dumps(begun).encode())
+    return driver, outputs
 
 
 def check_turn(outputs: list[Output]) -> None:
@@ -134,6 +144,11 @@ SHAPES = (
     '{"method":"session/update","params":{"update":{"sessionUpdate":"tool_call","toolCallId":"t","content":DEEP}}}',
     '{"id":9,"method":"session/request_permission","params":{"toolCall":{"toolCallId":"t","rawInput":{"a":DEEP}}}}',
     '{"id":DEEP,"result":1}',
+    '{"type":"message_end","message":{"role":"assistant","content":[{"type":"text","text":DEEP}]}}',
+    '{"type":"tool_execution_start","toolCallId":"t","args":{"command":DEEP,"a":DEEP}}',
+    '{"type":"tool_execution_end","toolCallId":"t","result":{"content":DEEP}}',
+    '{"type":"extension_ui_request","id":"d","method":"select","title":"DEEP","options":DEEP}',
+    '{"type":"extension_ui_request","id":"e","method":"select","title":"{\\"kai.gate\\":{\\"input\\":DEEP}}","options":[1]}',
 )
 
 

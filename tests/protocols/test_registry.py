@@ -14,7 +14,7 @@ from tests.protocols.agents import PROTOCOLS, prompt, setup
 def test_the_frame_of_a_prompt_is_what_the_driver_sends(protocol: ProtocolName) -> None:
     made = setup(protocol, "/")
     driver = driver_for(made)
-    driver.start("native" if protocol is ProtocolName.STREAM_JSON else "")
+    driver.start("" if protocol is ProtocolName.ACP else "native")
     text = prompt("words \u2028 é \ud800 \0")
     with_media = type(text)(text.dispatch, text.text, (Media(AttachmentRef("x"), "image/png", b"\x89PNG"),))
     for one in (text, with_media):
@@ -23,7 +23,7 @@ def test_the_frame_of_a_prompt_is_what_the_driver_sends(protocol: ProtocolName) 
         assert driver.prompt(one)[-1] == Send(frame)
 
 
-@pytest.mark.parametrize("protocol", [ProtocolName.APP_SERVER, ProtocolName.PI_RPC])
+@pytest.mark.parametrize("protocol", [ProtocolName.APP_SERVER])
 def test_a_protocol_that_is_not_built_is_refused(protocol: ProtocolName) -> None:
     made = setup(protocol, "/")
     with pytest.raises(NotImplementedError):

@@ -39,7 +39,7 @@ from kai.protocols.turn import Turn
 from tests.protocols.agents import setup
 
 FOLDER = Path(__file__).parents[1] / "transcripts"
-PROTOCOL = {"claude": ProtocolName.STREAM_JSON}  # of a folder; every other is an ACP agent
+PROTOCOL = {"claude": ProtocolName.STREAM_JSON, "pi": ProtocolName.PI_RPC}  # of a folder; every other is an ACP agent
 OPTIONS = {"gemini": {"auth_method": "gemini-api-key"}}
 
 
@@ -108,7 +108,9 @@ class Replay:
             if self.protocol is ProtocolName.STREAM_JSON:
                 answer = {"subtype": "success", "request_id": "kai-1", "response": {}}
                 self.feed({"type": "control_response", "response": answer})
-        if self.protocol is ProtocolName.STREAM_JSON:
+        if self.protocol is ProtocolName.PI_RPC:
+            self.put_in_pi_rpc(msg, msg is first)
+        elif self.protocol is ProtocolName.STREAM_JSON:
             self.put_in_stream_json(msg)
         else:
             self.put_in_acp(msg)
@@ -129,6 +131,32 @@ class Replay:
             response = msg["response"]
             behaviour = response.get("response", {}).get("behavior", "deny")
             self.answer(json.dumps(response["request_id"]), behaviour == "allow")
+
+    def put_in_pi_rpc(self, msg: dict[str, Any], is_first: bool) -> None:
+        mine: Any = None
+        match msg["type"]:
+            case kind if is_first:
+                self.feed({"type": "response", "id": "kai-1", "success": True})
+                mine = "kai-2" if kind == "get_state" else None
+                if mine is None:
+                    state = {"model": {"id": "m", "provider": "p"}, "sessionId": "s", "messageCount": 2}
+                    self.feed({"type": "response", "id": "kai-2", "success": True, "data": state})
+                    self.put_in_pi_rpc(msg, False)
+                    return
+            case "prompt" if self.turn is None:
+                self.prompts += 1
+                self.prompt(DispatchId(f"d-{self.prompts}"), str(msg["message"]))
+                mine = self.sent[-1]["id"]
+            case "abort":
+                self.take(self.driver.interrupt())
+                mine = self.sent[-1]["id"]
+            case "extension_ui_response" if ask := self.asks.pop(json.dumps(msg["id"]), None):
+                said = str(msg.get("value", "yes" if msg.get("confirmed") else ""))
+                kinds = {"yes": ChoiceKind.ALLOW_ONCE, "once": ChoiceKind.ALLOW_ONCE, "always": ChoiceKind.ALLOW_ALWAYS}
+                choice = next((one for one in ask.choices if one.label == said or one.kind is kinds.get(said)), None)
+                self.answered(ask.ask, choice, said if ask.free_text else "")
+        if mine is not None:
+            self.ids[json.dumps(msg["id"])] = mine
 
     def put_in_acp(self, msg: dict[str, Any]) -> None:
         method = msg.get("method")
@@ -192,7 +220,7 @@ class Replay:
             text = text.replace(recorded, json.dumps(mine))
         return json.loads(text)
 
-    def take(self, outputs: Outputs) -> None:  # noqa: C901 - one line a kind
+    def take(self, outputs: Outputs) -> None:  # noqa: C901, PLR0912 - one line a kind
         for output in outputs:
             match output:
                 case Send(frame):
@@ -207,6 +235,8 @@ class Replay:
                     )
                 case Lost(reason, kind):
                     self.story.append(f"lost: {kind.value}: {reason}")
+                case Wake(after_s) if after_s > 5:
+                    pass  # no recording is that slow
                 case Wake():
                     self.take(self.driver.wake(output.name))
                 case Skipped(what):
@@ -266,6 +296,8 @@ def replayed(path: Path) -> Replay:
     protocol = PROTOCOL.get(backend, ProtocolName.ACP)
     made = setup(protocol, "/cwd")
     made = replace(made, manifest=replace(made.manifest, options=tuple(OPTIONS.get(backend, {}).items())))
+    if protocol is ProtocolName.PI_RPC:
+        made = replace(made, permissions="bypass")  # most were recorded without kai's gate
     driver = driver_for(made)
     takes_up = "load" in path.name or "resume" in path.name
     replay = _Resumed(driver, protocol, path=path) if takes_up else Replay(driver, protocol)

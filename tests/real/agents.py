@@ -76,6 +76,16 @@ def opencode_settings(home: Path, url: str) -> None:
     _write(home / ".config/opencode/opencode.json", {"provider": {"stub": provider}, **models})
 
 
+def pi_settings(home: Path, url: str) -> None:
+    """Pi knows a provider of one's own from a file only. One attempt a request: by default it tries for 14 s."""
+    cost = {"input": 1, "output": 2, "cacheRead": 0, "cacheWrite": 0}
+    model = {"id": "stub-model", "reasoning": True, "input": ["text", "image"], "contextWindow": 128_000, "cost": cost}
+    stub = {"baseUrl": f"{url}/v1", "api": "openai-completions", "apiKey": "no-secret", "models": [model]}
+    _write(home / ".pi/agent/models.json", {"providers": {"stub": stub}})
+    chosen = {"defaultProvider": "stub", "defaultModel": "stub-model"}
+    _write(home / ".pi/agent/settings.json", {**chosen, "retry": {"baseDelayMs": 100, "maxRetries": 2}})
+
+
 def _write(path: Path, value: dict[str, Any]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(value))
@@ -90,7 +100,8 @@ OPENCODE = RealAgent("opencode", "opencode", "opencode-ai", "", lambda _: {}, op
 CLAUDE_ACP = RealAgent(
     "claude-agent-acp", "claude-agent-acp", "@agentclientprotocol/claude-agent-acp", "", anthropic_env, no_files
 )
-AGENTS = (CLAUDE, GEMINI, OPENCODE, CLAUDE_ACP)
+PI = RealAgent("pi", "pi", "@earendil-works/pi-coding-agent", "stub/stub-model", lambda _: {}, pi_settings)
+AGENTS = (CLAUDE, GEMINI, OPENCODE, CLAUDE_ACP, PI)
 PAIR = (CLAUDE, GEMINI)  # what `make test` installs
 
 

@@ -1,0 +1,22 @@
+// Pi asks nobody before it runs a tool. With this extension it asks kai, which asks the person.
+import version from "./version.ts";
+
+const READS = new Set(["read", "grep", "find", "ls"]);
+
+export default (pi) => {
+  version(pi);
+  const always = new Set(); // what the person allowed in this session
+
+  // kai starts no turn until it has seen this.
+  pi.on("session_start", (_event, ctx) => ctx.ui.setStatus("kai.gate", "on"));
+
+  pi.on("tool_call", async ({ toolName: tool, toolCallId: id, input }, ctx) => {
+    const about = `${tool}:${input?.command ?? input?.path ?? JSON.stringify(input)}`;
+    if (READS.has(tool) || always.has(about)) return undefined;
+    const title = JSON.stringify({ "kai.gate": { tool, id, input } });
+    const answer = await ctx.ui.select(title, ["once", "always", "deny"], { signal: ctx.signal });
+    if (answer === "always") always.add(about);
+    if (answer === "once" || answer === "always") return undefined;
+    return { block: true, reason: "The person did not allow this." };
+  });
+};
