@@ -56,7 +56,7 @@ def discover(
     found = shutil.which(wanted, path=path)
     if found is None:
         return Installed(None, "", logged_in, f"{wanted} is not installed{install}")
-    program = str(Path(found).absolute())
+    program = native_of(str(Path(found).absolute()), manifest)
     clean = {"PATH": path, "HOME": str(home), "LANG": "C.UTF-8"}
     clean |= {name: _filled(value, manifest) for name, value in manifest.launch.set_env}
     try:
@@ -73,6 +73,13 @@ def discover(
         told = f"version {version}" if version else f"no version but {output.strip()[:120]!r}"
         problem = f"{program} tells {told}; {manifest.version_min} or newer is needed{install}"
     return Installed(program, version, logged_in, problem)
+
+
+def native_of(found: str, manifest: Manifest) -> str:
+    """The program itself, where `found` is a script that would only start it and stay in between; else `found`."""
+    beside = Path(found).resolve().parent
+    programs = (str(file) for glob in manifest.launch.native for file in sorted(beside.glob(glob)))
+    return next((os.path.normpath(one) for one in programs if os.access(one, os.X_OK)), found)
 
 
 def login_state(login: Login, home: Path, env: Mapping[str, str]) -> bool | None:

@@ -26,6 +26,8 @@ OPTIONS: Mapping[str, str] = {
     "config_ask": "ACP: `id=value` of a config option that is set when permissions are 'ask'",
     "config_bypass": "ACP: the same when permissions are 'bypass'",
     "model_by": "ACP: how a model is chosen: 'set_model', or 'config' for the config option `model`",
+    "model_provider": "app_server: the provider that must be in force; empty: that of the person's settings",
+    "patience_s": "app_server: seconds that it may retry a provider without getting any further",
     "effort_config": "ACP: id of the config option that takes the effort",
 }
 FILLS: Mapping[str, tuple[str, ...]] = {

@@ -24,6 +24,9 @@ class LaunchShape:
     bypass: Strings = setting("Added when permissions are 'bypass'.", default=())
     temporary: Strings = setting("Added in temporary mode.", default=())
     program_env: str = setting("Environment variable of the daemon that names another program.", default="")
+    native: Strings = setting(
+        "The real program, where the found one only starts it: globs from its folder.", default=()
+    )
     set_env: Variables = setting("Environment variables that are set.", default_factory=dict)
     ask_env: Variables = setting("Set as well when permissions are 'ask'.", default_factory=dict)
     bypass_env: Variables = setting("Set as well when permissions are 'bypass'.", default_factory=dict)

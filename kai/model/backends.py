@@ -59,6 +59,9 @@ class LaunchPlan:
     bypass: tuple[str, ...] = ()
     temporary: tuple[str, ...] = ()
     program_env: str = ""  # an environment variable that names another program
+    native: tuple[
+        str, ...
+    ] = ()  # where the real program lies beside a script that only starts it: globs from its folder
     set_env: tuple[tuple[str, str], ...] = ()
     pass_env: tuple[str, ...] = ()
     strip_env: tuple[

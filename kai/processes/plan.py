@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from kai.catalog.discover import native_of
 from kai.model.backends import Manifest
 from kai.model.errors import BadInputError, FailureKind, LaunchError
 from kai.model.ids import RunId
@@ -103,6 +104,7 @@ def _program(manifest: Manifest, owner: Owner, inherited: Mapping[str, str]) -> 
         remedy = f"Install it with: {manifest.install}" if manifest.install and not named else ""
         where = "" if "/" in wanted else f" for {owner.os_user} (looked in {owner.path})"
         raise LaunchError(manifest.title, source + where, FailureKind.MISSING, remedy)
+    found = native_of(found, manifest)
     interpreter = _env_interpreter(found)
     if interpreter and shutil.which(interpreter, path=owner.path) is None:
         reason = f"{found} needs {interpreter}, which is not installed for {owner.os_user} (looked in {owner.path})"

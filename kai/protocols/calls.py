@@ -1,5 +1,6 @@
 """Tool calls and questions as people see them, whatever the backend calls its arguments."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from kai.model.events import Choice, ChoiceKind
@@ -39,6 +40,14 @@ def arguments_of(arguments: Any) -> str:
     if not fields:
         return "" if arguments is None or arguments == {} else pretty(arguments)
     return "\n".join(f"{name}: {pretty(value)}" for name, value in fields.items())
+
+
+def answers_of(options: Sequence[Any]) -> tuple[tuple[Choice, ...], str]:
+    """The offered answers to a question that is no permission, and a line for each that explains itself."""
+    offered = [record(option) for option in options]
+    lines = [f"{text(o.get('label'))}: {text(o.get('description'))}" for o in offered if o.get("description")]
+    choices = (Choice(str(at), text(o.get("label")), ChoiceKind.ANSWER) for at, o in enumerate(offered, 1))
+    return tuple(choices), "\n".join(lines)
 
 
 def once_or_not(always: str = "") -> tuple[Choice, ...]:

@@ -38,24 +38,31 @@ _BY_STATUS = {
 _BY_WORDS = tuple(
     (re.compile(words, re.IGNORECASE), kind)
     for words, kind in (
-        (r"no conversation found|session (id )?not found|unknown session|invalid session id", FailureKind.RESUME),
         (
-            r"prompt is too long|context.{0,20}(length|window|limit)|too many tokens|request too large",
+            r"no (conversation|rollout) found|(session (id )?|thread )not found|unknown session|invalid session id",
+            FailureKind.RESUME,
+        ),
+        (
+            r"prompt is too long|context.{0,20}(length|window|limit)|too many tokens|(request|input).too.large",
             FailureKind.CONTEXT,
         ),
-        (r"usage.limit|rate.?limit|quota|too many requests|credit balance|out of credits|billing", FailureKind.QUOTA),
         (
-            r"not logged in|run /login|authenticat|unauthorized|unauthenticated|invalid.{0,12}api.?key|no api key",
+            r"usage.?limit|rate.?limit|budget.?exceeded|quota|too many requests|credit balance|out of credits|billing",
+            FailureKind.QUOTA,
+        ),
+        (
+            r"not logged in|run /login|authenticat|unauthori[sz]ed|unauthenticated|invalid.{0,12}api.?key|no api key",
             FailureKind.LOGIN,
         ),
-        (r"issue with the selected model|model.{0,40}(not.found|not exist|unknown)|unknown model", FailureKind.MODEL),
-        (r"content.{0,20}(policy|filter)|safety", FailureKind.REFUSED),
+        (r"missing environment variable", FailureKind.LOGIN),
+        (r"issue with the selected model|model.{0,40}(not.?found|not exist|unknown)|unknown model", FailureKind.MODEL),
+        (r"content.{0,20}(policy|filter)|safety|policy.?violation|(cyber|bio).?policy", FailureKind.REFUSED),
         (
-            r"overloaded|server.(side|error)|network|fetch failed|socket hang up|time.?d? ?out|finish_reason",
+            r"overloaded|server.?(side|error)|network|fetch failed|socket hang up|time.?d? ?out|finish_reason",
             FailureKind.PROVIDER,
         ),
         (r"econn|enotfound|etimedout|getaddrinfo|connection.(refused|error|reset|failed)", FailureKind.PROVIDER),
-        (r"stream (error|closed|ended)|transient api error", FailureKind.PROVIDER),
+        (r"unavailable|stream.?(error|closed|ended|disconnected)|transient api error", FailureKind.PROVIDER),
     )
 )
 _STATUS = re.compile(

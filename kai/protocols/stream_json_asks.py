@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kai.model.events import Ask, AskWithdrawn, Choice, ChoiceKind
-from kai.protocols.calls import arguments_of, once_or_not, target_of
+from kai.protocols.calls import answers_of, arguments_of, once_or_not, target_of
 from kai.protocols.driver import Output, Send
 from kai.wire.values import Json, items, line_of, record, text
 
@@ -98,15 +98,10 @@ class Asks:
 
     def _next_question(self, item: _Open) -> Ask:
         question = item.questions[len(item.answers)]
-        options = [record(option) for option in items(question.get("options"))]
-        lines = [f"{text(o.get('label'))}: {text(o.get('description'))}" for o in options if o.get("description")]
+        choices, detail = answers_of(items(question.get("options")))
         if question.get("multiSelect"):
-            lines.append("Several may be chosen: write them, with commas between.")
-        choices = tuple(
-            Choice(str(number), text(option.get("label")), ChoiceKind.ANSWER)
-            for number, option in enumerate(options, 1)
-        )
-        return self._put(item, text(question.get("question")), "\n".join(lines), choices, free=True)
+            detail = f"{detail}\nSeveral may be chosen: write them, with commas between.".lstrip()
+        return self._put(item, text(question.get("question")), detail, choices, free=True)
 
     def _answer_question(self, item: _Open, choice: Choice | None, words: str) -> Output:
         said = words or (choice.label if choice is not None and choice.kind is ChoiceKind.ANSWER else "")

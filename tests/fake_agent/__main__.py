@@ -1,9 +1,10 @@
 """An agent CLI for tests: a real process that speaks a real protocol, does as it is told, misbehaves on request.
 
-    python tests/fake_agent/__main__.py --protocol acp|stream_json|pi_rpc [--script WORDS] [--resume ID] [--log F]
-        [--state D]
+    python tests/fake_agent/__main__.py --protocol NAME [--script WORDS] [--resume ID] [--log F] [--state D]
 
-Standard library only. `--log` gets every line from stdin as it came; `--state` makes sessions outlive the process.
+Standard library only. Protocols: stream_json, app_server, acp.
+
+`--log` gets every line from stdin as it came; `--state` makes sessions outlive the process.
 Without a script it answers ``echo: <the person's words>``. A script is words in the person's own words (after the
 marker of the context block, if there is one), ``FAKE:name=value`` or ``FAKE:name``, done in their order; ``_`` in a
 value is a space. `--script "name=value name …"` does the same for prompts without words, ``start:…`` before the start.
@@ -37,11 +38,17 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.fake_agent.acp import Acp
 from tests.fake_agent.agent import Agent, Face
+from tests.fake_agent.app_server import AppServer
 from tests.fake_agent.deeds import Deeds
 from tests.fake_agent.pi_rpc import PiRpc
 from tests.fake_agent.stream_json import StreamJson
 
-FACES: dict[str, Callable[[Agent], Face]] = {"stream_json": StreamJson, "acp": Acp, "pi_rpc": PiRpc}
+FACES: dict[str, Callable[[Agent], Face]] = {
+    "stream_json": StreamJson,
+    "app_server": AppServer,
+    "pi_rpc": PiRpc,
+    "acp": Acp,
+}
 
 
 def main() -> None:

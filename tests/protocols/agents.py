@@ -22,7 +22,7 @@ from kai.protocols.registry import driver_for
 from kai.protocols.session import Session, open_session
 
 FAKE = Path(__file__).parents[1] / "fake_agent" / "__main__.py"
-PROTOCOLS = (ProtocolName.STREAM_JSON, ProtocolName.ACP, ProtocolName.PI_RPC)
+PROTOCOLS = (ProtocolName.STREAM_JSON, ProtocolName.APP_SERVER, ProtocolName.PI_RPC, ProtocolName.ACP)
 LIMITS = Limits(
     start_s=10,
     first_output_s=10,

@@ -34,9 +34,13 @@ def recorded(protocol: ProtocolName) -> list[Any]:
                 for one in lines(path):
                     if one["dir"] == "out":
                         msg = one["msg"]
-                        update = (msg.get("params") or {}).get("update") or {}
+                        params = msg.get("params") or {}
                         inner = [(msg.get(name) or {}).get("type") for name in ("event", "assistantMessageEvent")]
-                        about = *inner, msg.get("command"), update.get("sessionUpdate"), "error" in msg
+                        inner += [
+                            (params.get("update") or {}).get("sessionUpdate"),
+                            (params.get("item") or {}).get("type"),
+                        ]
+                        about = *inner, msg.get("command"), "error" in msg
                         kinds.setdefault(repr((msg.get("type"), msg.get("subtype"), msg.get("method"), about)), msg)
     return list(kinds.values())
 
@@ -62,25 +66,43 @@ def mutated(draw: st.DrawFn, protocol: ProtocolName) -> Any:
     return line
 
 
+IN_FORCE = {"approvalPolicy": "on-request", "sandbox": {"type": "readOnly"}}
+ANSWERS: dict[ProtocolName, list[Any]] = {
+    ProtocolName.STREAM_JSON: [
+        {"type": "control_response", "response": {"subtype": "success", "request_id": "kai-1"}},
+    ],
+    ProtocolName.APP_SERVER: [
+        {"id": 1, "result": {}},
+        {"id": 2, "result": {}},
+        {"id": 3, "result": {"thread": {"id": "th"}, **IN_FORCE}},
+    ],
+    ProtocolName.PI_RPC: [
+        {"type": "extension_ui_request", "method": "setStatus", "statusKey": "kai.gate", "statusText": "on"},
+        {
+            "type": "response",
+            "id": "kai-2",
+            "success": True,
+            "data": {"model": {"id": "m", "provider": "p"}, "sessionId": "s"},
+        },
+    ],
+    ProtocolName.ACP: [{"id": 1, "result": {"agentCapabilities": {}}}, {"id": 2, "result": {"sessionId": "s"}}],
+}
+
+
 def in_a_turn(protocol: ProtocolName) -> tuple[Driver, list[Output]]:
     driver = driver_for(setup(protocol, "/"))
     outputs = list(driver.start(""))
-    answers: list[Any]
-    if protocol is ProtocolName.STREAM_JSON:
-        answers = [{"type": "control_response", "response": {"subtype": "success", "request_id": "kai-1"}}]
-    elif protocol is ProtocolName.PI_RPC:
-        state = {"model": {"id": "m", "provider": "p"}, "sessionId": "s"}
-        answers = [{"type": "extension_ui_request", "method": "setStatus", "statusKey": "kai.gate", "statusText": "on"}]
-        answers.append({"type": "response", "id": "kai-2", "success": True, "data": state})
-    else:
-        answers = [{"id": 1, "result": {"agentCapabilities": {}}}, {"id": 2, "result": {"sessionId": "s"}}]
-    for answer in answers:
+    for answer in ANSWERS[protocol]:
         outputs += driver.feed(json.dumps(answer).encode())
     assert any(isinstance(output, Ready) for output in outputs)
     outputs = list(driver.prompt(prompt("x")))
-    if protocol is ProtocolName.PI_RPC:
-        begun = {"type": "response", "id": json.loads(driver.frame(prompt("x")))["id"], "success": True}
-        outputs += driver.feed(json.dumps(begun).encode())
+    mine = json.loads(driver.frame(prompt("x"))).get("id")
+    accepted: dict[ProtocolName, Any] = {
+        ProtocolName.APP_SERVER: {"id": mine, "result": {"turn": {"id": "t"}}},
+        ProtocolName.PI_RPC: {"type": "response", "id": mine, "success": True},
+    }
+    if protocol in accepted:
+        outputs += driver.feed(json.dumps(accepted[protocol]).encode())
     return driver, outputs
 
 
@@ -143,6 +165,9 @@ SHAPES = (
     '{"type":"control_request","request_id":"r","request":{"subtype":"can_use_tool","input":{"a":DEEP}}}',
     '{"method":"session/update","params":{"update":{"sessionUpdate":"tool_call","toolCallId":"t","content":DEEP}}}',
     '{"id":9,"method":"session/request_permission","params":{"toolCall":{"toolCallId":"t","rawInput":{"a":DEEP}}}}',
+    '{"method":"item/started","params":{"threadId":"th","turnId":"t","item":{"type":"fileChange","id":"i","changes":DEEP}}}',
+    '{"method":"item/completed","params":{"threadId":"th","turnId":"t","item":{"type":"x","id":"i","result":DEEP}}}',
+    '{"id":0,"method":"item/permissions/requestApproval","params":{"itemId":"i","permissions":DEEP}}',
     '{"id":DEEP,"result":1}',
     '{"type":"message_end","message":{"role":"assistant","content":[{"type":"text","text":DEEP}]}}',
     '{"type":"tool_execution_start","toolCallId":"t","args":{"command":DEEP,"a":DEEP}}',

@@ -21,12 +21,3 @@ def test_the_frame_of_a_prompt_is_what_the_driver_sends(protocol: ProtocolName) 
         frame = transport_frame(made, one, driver.native_id)
         assert driver.frame(one) == frame
         assert driver.prompt(one)[-1] == Send(frame)
-
-
-@pytest.mark.parametrize("protocol", [ProtocolName.APP_SERVER])
-def test_a_protocol_that_is_not_built_is_refused(protocol: ProtocolName) -> None:
-    made = setup(protocol, "/")
-    with pytest.raises(NotImplementedError):
-        driver_for(made)
-    with pytest.raises(NotImplementedError):
-        transport_frame(made, prompt("x"))

@@ -39,7 +39,11 @@ from kai.protocols.turn import Turn
 from tests.protocols.agents import setup
 
 FOLDER = Path(__file__).parents[1] / "transcripts"
-PROTOCOL = {"claude": ProtocolName.STREAM_JSON, "pi": ProtocolName.PI_RPC}  # of a folder; every other is an ACP agent
+PROTOCOL = {  # of a folder; every other is an ACP agent
+    "claude": ProtocolName.STREAM_JSON,
+    "codex": ProtocolName.APP_SERVER,
+    "pi": ProtocolName.PI_RPC,
+}
 OPTIONS = {"gemini": {"auth_method": "gemini-api-key"}}
 
 
@@ -112,6 +116,8 @@ class Replay:
             self.put_in_pi_rpc(msg, msg is first)
         elif self.protocol is ProtocolName.STREAM_JSON:
             self.put_in_stream_json(msg)
+        elif self.protocol is ProtocolName.APP_SERVER:
+            self.put_in_app_server(msg)
         else:
             self.put_in_acp(msg)
 
@@ -173,19 +179,43 @@ class Replay:
             option = outcome.get("optionId", "reject")
             self.answer(json.dumps(msg["id"]), not option.startswith(("reject", "cancel")), option)
         else:
-            mine = next((one for one in self.unmatched if one.get("method") == method), None)
-            if mine is not None:
-                self.unmatched.remove(mine)
-                self.ids[json.dumps(msg["id"])] = mine["id"]
+            self.map(msg["id"], method)
 
-    def answer(self, request: str, allow: bool, option: str = "") -> None:
+    def put_in_app_server(self, msg: dict[str, Any]) -> None:
+        match msg.get("method"):
+            case "turn/start":
+                if (
+                    self.turn is None and msg["params"]["threadId"] == self.driver.native_id
+                ):  # else a driver never does it
+                    self.prompts += 1
+                    self.prompt(DispatchId(f"d-{self.prompts}"), msg["params"]["input"][-1]["text"])
+                    self.ids[json.dumps(msg["id"])] = self.sent[-1]["id"]
+            case "turn/interrupt":
+                self.take(self.driver.interrupt())
+                self.ids[json.dumps(msg["id"])] = self.sent[-1]["id"]
+            case None:
+                told = msg.get("result") or {}
+                chosen = "".join(said for one in (told.get("answers") or {}).values() for said in one["answers"])
+                decision = str(told.get("decision", "decline"))
+                self.answer(json.dumps(msg["id"]), bool(chosen) or decision.startswith("accept"), decision, chosen)
+            case method:
+                self.map(msg["id"], method) if "id" in msg else None
+
+    def map(self, recorded: Any, method: Any) -> None:
+        """A recorded request stands for the driver's own of the same method."""
+        mine = next((one for one in self.unmatched if one.get("method") == method), None)
+        if mine is not None:
+            self.unmatched.remove(mine)
+            self.ids[json.dumps(recorded)] = mine["id"]
+
+    def answer(self, request: str, allow: bool, option: str = "", words: str = "") -> None:
         ask = self.asks.pop(request, None)
         if ask is None:
             return
         wanted = {ChoiceKind.ALLOW_ONCE, ChoiceKind.ANSWER} if allow else {ChoiceKind.REJECT_ONCE}
-        if "always" in option:
+        if "always" in option or option == "acceptForSession":
             wanted = {ChoiceKind.ALLOW_ALWAYS}
-        choice = next((one for one in ask.choices if one.kind in wanted), None)
+        choice = next((one for one in ask.choices if one.kind in wanted and words in one.label), None)
         self.answered(ask.ask, choice)
 
     def answered(self, ask: str, choice: Choice | None, text: str = "") -> None:
@@ -204,13 +234,22 @@ class Replay:
     def feed(self, msg: Any) -> None:
         self.last = msg
         self.take(self.driver.feed(json.dumps(self.translate(msg)).encode()))
+        if asked := next((one for one in self.unmatched if one["method"] == "account/read"), None):
+            self.unmatched.remove(asked)  # the recording clients did not
+            self.take(self.driver.feed(json.dumps({"id": asked["id"], "result": {}}).encode()))
 
     def translate(self, msg: Any) -> Any:
         """The ids of the driver's own frames in place of the recorded ones."""
         if not isinstance(msg, dict):
             return msg
-        if self.protocol is ProtocolName.ACP:
+        if self.protocol is not ProtocolName.STREAM_JSON:
             mine = self.ids.get(json.dumps(msg.get("id"))) if "method" not in msg and "id" in msg else None
+            if mine is not None and isinstance(msg.get("result"), dict) and "approvalPolicy" in msg["result"]:
+                # The recording clients asked for other permissions than kai does.
+                msg = {
+                    **msg,
+                    "result": {**msg["result"], "approvalPolicy": "on-request", "sandbox": {"type": "readOnly"}},
+                }
             return {**msg, "id": mine} if mine is not None else msg
         if msg.get("subtype") == "init" and not self.ids and "user_message_uuids" not in msg:
             # The client sent no uuids, so that the CLI could not tell whose turn it is: as an older one.
@@ -314,8 +353,8 @@ class _Resumed(Replay):
     def resumed(self) -> str:
         for one in lines(self.path):
             msg = one.get("msg")
-            if isinstance(msg, dict) and msg.get("method") in ("session/load", "session/resume"):
-                return str(msg["params"]["sessionId"])
+            if isinstance(msg, dict) and msg.get("method") in ("session/load", "session/resume", "thread/resume"):
+                return str(msg["params"].get("sessionId") or msg["params"]["threadId"])
             argv = one.get("argv") or []
             if "--resume" in argv:
                 return str(argv[argv.index("--resume") + 1])

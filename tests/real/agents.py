@@ -86,6 +86,21 @@ def pi_settings(home: Path, url: str) -> None:
     _write(home / ".pi/agent/settings.json", {**chosen, "retry": {"baseDelayMs": 100, "maxRetries": 2}})
 
 
+def codex_config(home: Path, url: str) -> None:
+    """Codex knows a provider of its own from a file only; this one is tried twice only: nobody waits for a stub."""
+    path = home / ".codex/config.toml"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(
+        'model_provider = "stub"\n[model_providers.stub]\nname = "stub"\nwire_api = "responses"\n'
+        f'base_url = "{url}/v1"\nrequest_max_retries = 1\nstream_max_retries = 1\n'
+    )
+
+
+def codex_env(url: str) -> dict[str, str]:
+    """It makes no sandbox for a home below the folder for temporary files, where those of tests are."""
+    return {"TMPDIR": "/var/tmp"}
+
+
 def _write(path: Path, value: dict[str, Any]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(value))
@@ -101,7 +116,8 @@ CLAUDE_ACP = RealAgent(
     "claude-agent-acp", "claude-agent-acp", "@agentclientprotocol/claude-agent-acp", "", anthropic_env, no_files
 )
 PI = RealAgent("pi", "pi", "@earendil-works/pi-coding-agent", "stub/stub-model", lambda _: {}, pi_settings)
-AGENTS = (CLAUDE, GEMINI, OPENCODE, CLAUDE_ACP, PI)
+CODEX = RealAgent("codex", "codex", "@openai/codex", "gpt-6.2-sol", codex_env, codex_config)
+AGENTS = (CLAUDE, CODEX, GEMINI, OPENCODE, CLAUDE_ACP, PI)
 PAIR = (CLAUDE, GEMINI)  # what `make test` installs
 
 

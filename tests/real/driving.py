@@ -101,6 +101,8 @@ class Bench:
         """A session of the agent; `url` points it elsewhere than at the stub."""
         run = RunId(f"r-{self.agent.backend}-{len(self.runs)}-{id(self)}")
         self.runs.append(run)
+        if url:
+            self.agent.seed(self.home, url)
         inherited = self.agent.inherited(url or self.model.url)
         planned = await run_sync(
             lambda: plan(

@@ -35,7 +35,11 @@ class Request:
     @property
     def offers_tools(self) -> bool:
         """True for a turn proper; side requests (titles, summaries, checks) offer none."""
-        return isinstance(self.body, dict) and bool(self.body.get("tools"))
+        if not isinstance(self.body, dict):
+            return False
+        given = self.body.get("input")
+        added = (item.get("type") for item in (given if isinstance(given, list) else ()))
+        return bool(self.body.get("tools")) or "additional_tools" in added
 
     def places(self, text: str) -> tuple[Place, ...]:
         """Every string of the body that contains `text`, character for character."""

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from tests.stub_model.conversation import Conversation, flat, newest
-from tests.stub_model.plans import Answer, Ending, Fault, Frame, Reply, UseTool
+from tests.stub_model.plans import Answer, Ending, Fault, Frame, Reply, UseTool, say
+from tests.stub_model.tools import FREEFORM
 
 
 def read(body: dict[str, Any], _path: str) -> Conversation:
@@ -14,15 +15,40 @@ def read(body: dict[str, Any], _path: str) -> Conversation:
     due = bool(items) and str(items[-1].get("type", "")).endswith("_output")
     return Conversation(
         text=newest(flat(item.get("content")) for item in items if item.get("role") == "user"),
-        tools={
-            tool["name"]: tool.get("parameters") or {}
-            for tool in body.get("tools") or []
-            if tool.get("type") == "function"
-        },
+        tools=dict(
+            _tools(body, "".join(flat(item.get("content")) for item in items if item.get("role") == "developer"))
+        ),
         tool_result=flat(items[-1].get("output")) if due else None,
         model=body.get("model", "stub"),
         stream=bool(body.get("stream")),
     )
+
+
+def offered(body: dict[str, Any]) -> list[dict[str, Any]]:
+    """The tools of a request. Where its model works in code, Codex puts them among the input, in a namespace."""
+    added = [
+        item for item in body.get("input") or [] if isinstance(item, dict) and item.get("type") == "additional_tools"
+    ]
+    inner = [
+        {**tool, "name": f"{space['name']}/{tool['name']}"}
+        for item in added
+        for space in item["tools"]
+        for tool in space.get("tools") or []
+    ]
+    return [*(body.get("tools") or []), *inner]
+
+
+def _tools(body: dict[str, Any], told: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Names and schemas; without the parameter that Codex, when nobody can be asked, tells its model not to use."""
+    forbidden = {"sandbox_permissions"} if "Do not provide the `sandbox_permissions`" in told else set()
+    for tool in offered(body):
+        properties = (tool.get("parameters") or {}).get("properties") or {}
+        if tool.get("type") == "function":
+            known = {name: one for name, one in properties.items() if name not in forbidden}
+            yield tool["name"], {**(tool.get("parameters") or {}), "properties": known}
+        elif tool.get("type") == "custom":
+            form = "code" if tool["name"].endswith("/exec") else "text"
+            yield tool["name"], {FREEFORM: form, "properties": {"sandbox_permissions": {}} if not forbidden else {}}
 
 
 def problem(fault: Fault) -> dict[str, Any]:
@@ -55,12 +81,13 @@ def frames(reply: Reply, conversation: Conversation, number: int, request_tokens
         yield frame("response.output_text.done", **text, text=reply.text)
         yield frame("response.content_part.done", **text, part=_part(reply.text))
     else:
-        yield frame(
-            "response.output_item.added", output_index=0, item=item | {"arguments": "", "status": "in_progress"}
+        given, kind = (
+            ("input", "custom_tool_call_input") if "input" in item else ("arguments", "function_call_arguments")
         )
-        for piece in reply.argument_pieces:
-            yield frame("response.function_call_arguments.delta", **place, delta=piece)
-        yield frame("response.function_call_arguments.done", **place, arguments=item["arguments"])
+        yield frame("response.output_item.added", output_index=0, item=item | {given: "", "status": "in_progress"})
+        for piece in say(item[given]).pieces:
+            yield frame(f"response.{kind}.delta", **place, delta=piece)
+        yield frame(f"response.{kind}.done", **place, **{given: item[given]})
     yield frame("response.output_item.done", output_index=0, item=item)
     done = {"status": "completed", "output": [item], "usage": _usage(request_tokens)}
     yield frame("response.completed", response=response | done)
@@ -68,14 +95,12 @@ def frames(reply: Reply, conversation: Conversation, number: int, request_tokens
 
 def _item(reply: Reply, number: int) -> dict[str, Any]:
     if isinstance(reply, UseTool):
-        return {
-            "type": "function_call",
-            "id": f"fc_stub{number}",
-            "call_id": f"call_stub{number}",
-            "name": reply.name,
-            "arguments": "".join(reply.argument_pieces),
-            "status": "completed",
-        }
+        space, _, name = reply.name.rpartition("/")
+        call = {"id": f"fc_stub{number}", "call_id": f"call_stub{number}", "name": name, "status": "completed"}
+        call |= {"namespace": space} if space else {}
+        if FREEFORM in reply.arguments:
+            return {"type": "custom_tool_call", **call, "input": reply.arguments[FREEFORM]}
+        return {"type": "function_call", **call, "arguments": "".join(reply.argument_pieces)}
     content = [_part(reply.text)]
     return {
         "type": "message",

@@ -1,5 +1,6 @@
 """Which of the tools an agent offers is meant by "shell", "write" or "read", and arguments that fit its schema."""
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,13 +14,28 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
         "execute_command",
         "terminal",
         "execute",
+        "functions/exec",
     ),
-    "write": ("write", "write_file", "create_file", "write_to_file", "create", "edit_file"),
+    "write": (
+        "write",
+        "write_file",
+        "create_file",
+        "write_to_file",
+        "create",
+        "edit_file",
+        "apply_patch",
+        "functions/exec",
+    ),
     "read": ("read", "read_file", "view"),
 }
 _COMMAND = ("command", "cmd", "script")
 _PATH = ("file_path", "filepath", "absolute_path", "path", "filename")
 _CONTENT = ("content", "file_text", "contents", "text")
+WRITTEN = "written by stub"
+FREEFORM = "freeform"  # name of the one argument of a tool that takes a "text" or "code" and no JSON
+_PATCH = "*** Begin Patch\n*** Add File: {path}\n+{line}\n*** End Patch\n"
+# A model that knows of a sandbox asks to be let out of it where it must.
+_ESCALATION = {"sandbox_permissions": "require_escalated", "justification": "the stub wants it"}
 _ZEROS: Mapping[str, Any] = {"boolean": False, "integer": 1, "number": 1, "array": [], "object": {}}
 
 
@@ -31,16 +47,28 @@ def find(kind: str, tools: Mapping[str, dict[str, Any]]) -> str:
 
 def arguments(kind: str, value: str, schema: dict[str, Any]) -> dict[str, Any]:
     """Arguments that do what the magic word asks, with every other required property filled in."""
+    if FREEFORM in schema:
+        return {FREEFORM: _freeform(kind, value, schema)}
     wanted: list[tuple[tuple[str, ...], str]] = [(_COMMAND, value)] if kind == "bash" else [(_PATH, value)]
     if kind == "write":
-        wanted.append((_CONTENT, "written by stub\n"))
+        wanted.append((_CONTENT, f"{WRITTEN}\n"))
     properties = {name.casefold(): name for name in schema.get("properties") or {}}
-    chosen: dict[str, Any] = {}
+    chosen: dict[str, Any] = {**_ESCALATION} if "sandbox_permissions" in properties else {}
     for names, what in wanted:
         name = next((properties[name] for name in names if name in properties), "")
         if name:
             chosen[name] = what
     return filled(schema) | chosen
+
+
+def _freeform(kind: str, value: str, schema: dict[str, Any]) -> str:
+    """A patch, or for "code" a line of JavaScript that calls the tool in question."""
+    patch = _PATCH.format(path=value, line=WRITTEN)
+    if schema[FREEFORM] != "code":
+        return patch if kind == "write" else value
+    command = {"cmd": value} | (_ESCALATION if "sandbox_permissions" in schema["properties"] else {})
+    called = f"apply_patch({json.dumps(patch)})" if kind == "write" else f"exec_command({json.dumps(command)})"
+    return f"const r = await tools.{called}; text(r);"
 
 
 def filled(schema: dict[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,9 @@
+ready: resumed=False version='0.171.0' model='gpt-5.5' id=True
+> hi
+  started: id=True model='gpt-5.5' version='0.171.0'
+  limit: The provider did not answer (Connection failed: error sending request). Reconnecting... waiting for network
+  limit: The provider did not answer (Connection failed: error sending request). Reconnecting... waiting for network
+  limit: The provider did not answer (Connection failed: error sending request). Reconnecting... waiting for network
+  limit: The provider did not answer (Connection failed: error sending request). Reconnecting... waiting for network
+skipped: an answer to nothing that was asked
+  limit: The provider did not answer (Connection failed: error sending request). Reconnecting... waiting for network

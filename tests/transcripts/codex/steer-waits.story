@@ -1,0 +1,7 @@
+ready: resumed=False version='0.171.0' model='gpt-5.5' id=True
+> STUB:slow 8 100
+  started: id=True model='gpt-5.5' version='0.171.0'
+skipped: an answer to nothing that was asked
+  text: 'tick 0 tick 1 tick 2 tick 3 tick 4 tick 5 tick 6 tick 7 \n\nOK 8: steer text'
+  usage: (215, 14, 258400, 115) None
+  finished
