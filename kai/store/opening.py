@@ -1,12 +1,13 @@
 """Opens the file: the lock, the first making, the checks, the settings of a connection. All of it blocks.
 
-F151 rules here: while SQLite has the file open, nothing else opens it; its size and mode are asked by path.
+F151 rules here: while SQLite has the file open, nothing else opens it, and what was open before is closed after it; its
+size and mode are asked by path.
 """
 
 import errno
 import fcntl
 import os
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from datetime import datetime
 from pathlib import Path
 
@@ -33,6 +34,7 @@ def open_connections(
     try:
         stack.callback(os.close, take_lock(path))
         _make(path, now)
+        stack.callback(os.close, _hold(path))
         writer = stack.enter_context(closing(connect_to(path, busy_s)))
         _check(writer, path)
         migrate(writer, path, shipped(), now)
@@ -62,15 +64,39 @@ def take_lock(path: Path) -> int:
     descriptor = os.open(lock_path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
     with ExitStack() as closing_:
         closing_.callback(os.close, descriptor)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not _locks(descriptor):
             said = os.pread(descriptor, 32, 0).strip()
-            raise DaemonRunningError(str(path), pid=int(said) if said.isdigit() else 0) from None
+            raise DaemonRunningError(str(path), pid=int(said) if said.isdigit() else 0)
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
         closing_.pop_all()
     return descriptor
+
+
+def _hold(path: Path) -> int:
+    """The descriptor that holds the database itself: the lock beside it can be removed, and then locks nobody out.
+
+    Linux keeps this kind of lock apart from those that SQLite sets within the file. Raises `DaemonRunningError`.
+    """
+    descriptor = os.open(path, os.O_RDWR)
+    if not _locks(descriptor):
+        inode = str(os.fstat(descriptor).st_ino)
+        os.close(descriptor)
+        with suppress(OSError):  # 1: FLOCK  ADVISORY  WRITE 4711 08:02:1234 0 EOF
+            for line in Path("/proc/locks").read_text().splitlines():
+                _, kind, *_, pid, place, _, _ = line.split()
+                if kind == "FLOCK" and place.rpartition(":")[2] == inode and pid.isdigit():
+                    raise DaemonRunningError(str(path), pid=int(pid))
+        raise DaemonRunningError(str(path))
+    return descriptor
+
+
+def _locks(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _make(path: Path, now: datetime) -> None:

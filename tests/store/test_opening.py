@@ -193,6 +193,41 @@ def test_a_lock_without_a_pid_is_still_a_lock(path: Path) -> None:
     assert refused.value.pid == 0
 
 
+ANOTHER = """
+import os, sys
+from pathlib import Path
+path = Path(sys.argv[1])
+sys.path.insert(0, sys.argv[2])
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from kai.model.errors import StoreError
+from kai.store.opening import open_connections
+try:
+    open_connections(ExitStack(), path, datetime.now(UTC), 0.1, 1)
+    print("opened")
+except StoreError as error:
+    print(type(error).__name__, error.sentence)
+"""
+
+
+def another_opening(path: Path) -> str:
+    argv = [sys.executable, "-c", ANOTHER, str(path), str(ROOT)]
+    return subprocess.run(argv, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def test_removing_the_lock_lets_no_second_daemon_in_and_the_first_is_still_named(path: Path) -> None:
+    with ExitStack() as stack:
+        writer, _ = opening.open_connections(stack, path, START, 1, 1)
+        for _ in range(2):  # the second time, the lock beside it is of the one that was refused
+            path.with_name("kai.db.lock").unlink()
+            said = another_opening(path)
+            assert said.startswith("DaemonRunningError"), said
+            assert f"(process {os.getpid()})" in said
+        writer.execute("BEGIN IMMEDIATE")
+        writer.execute("ROLLBACK")
+    assert another_opening(path) == "opened"
+
+
 def test_children_do_not_inherit_the_lock(path: Path) -> None:
     with ExitStack() as stack:
         opening.open_connections(stack, path, START, 1, 0)
