@@ -28,7 +28,7 @@ class AppServer:
             text = params["input"][-1]["text"]
             turn = f"turn-{msg['id']}"
             self.reply(msg["id"], {"turn": {"id": turn, "status": "inProgress", "items": []}})
-            self.agent.prompts.put((turn, text))
+            self.agent.prompted(turn, text)
         elif method == "turn/interrupt":
             if self.agent.turn_runs.is_set() and params["turnId"] == self.turn:
                 self.reply(msg["id"], {})
