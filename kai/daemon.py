@@ -212,11 +212,8 @@ async def _sweep(parts: Parts, runner: Runner) -> None:
 
 
 async def _end(parts: Parts, runner: Runner, lanes: Lanes[Next]) -> None:
-    """Begin nothing new, let what runs come to its end, cut the rest with its cause, end every session."""
-    lanes.open = False
-    with anyio.move_on_after(DRAIN_S):
-        for running in runner.every():
-            await running.ended.wait()
+    """Let what runs come to its end, cut the rest with its cause, end every session."""
+    await _drain(runner, lanes)
     with anyio.move_on_after(CLOSE_S):
         await runner.cut("kai was stopped while this was running.")
     with anyio.move_on_after(CLOSE_S):
@@ -247,16 +244,17 @@ async def run(
                     tasks.start_soon(_leave_when_idle, serving, leave, idle_exit_s)
                 await leave.wait()
                 systemd.notify("STOPPING=1")
-                await _drain(serving)
+                await _drain(serving.runner, serving.lanes)
                 await serving.runner.cut("kai was stopped while this was running.")
                 tasks.cancel_scope.cancel()
 
 
-async def _drain(serving: Daemon) -> None:
-    """Wait for what runs, so that a second signal can still cut it short."""
-    serving.lanes.open = False
+async def _drain(runner: Runner, lanes: Lanes[Next]) -> None:
+    """Begin nothing new and wait for what runs, so that a second signal can still cut it short."""
+    lanes.open = False
+    runner.leave_held()
     with anyio.move_on_after(DRAIN_S):
-        for running in serving.runner.every():
+        for running in runner.every():
             await running.ended.wait()
 
 

@@ -38,7 +38,7 @@ from kai.model.messages import AttachmentInfo
 from kai.model.people import Channel, Person
 from kai.people.files import OwnerReader, deferred, read
 from kai.people.folders import PersonFolders
-from kai.store import messages
+from kai.store import messages, turns
 from kai.store.binding import Connection
 from kai.store.database import Store
 
@@ -203,7 +203,7 @@ def _past(
         with suppress(UnknownThingError):
             answered = messages.get(db, reply_to)
             quote = answered.text if answered.channel == channel else ""
-    return HistoryFacts(newest, total), quote
+    return HistoryFacts(newest, total, refused=turns.refused(db, newest)), quote
 
 
 async def _with_files(facts: Facts, sources: Sources, asked: Asked, seated: Seated, rules: Rules) -> Facts:

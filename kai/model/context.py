@@ -5,7 +5,7 @@ from datetime import datetime
 from enum import StrEnum
 from hashlib import sha256
 
-from kai.model.ids import AttachmentRef, ChannelId, DispatchId, PrincipalId, TurnId
+from kai.model.ids import AttachmentRef, ChannelId, DispatchId, MessageId, PrincipalId, TurnId
 from kai.model.messages import AttachmentInfo, Message
 from kai.model.people import ChannelKind
 
@@ -139,6 +139,7 @@ class HistoryFacts:
     total: int = 0
     canonical: bool = True
     archive_dir: str = ""
+    refused: frozenset[MessageId] = frozenset()  # those that a provider refused: shown again, they poison every turn
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,8 @@ TURN_MOVES: Mapping[TurnState, frozenset[TurnState]] = {
     # Back to queued only at start-up, when the cut attempt had not written one byte.
     TurnState.RUNNING: _CUT | {TurnState.ASKING, TurnState.HELD, TurnState.QUEUED},
     TurnState.ASKING: _CUT | {TurnState.RUNNING},
-    TurnState.HELD: _CUT | {TurnState.RUNNING},
+    # Back to queued only at start-up: what is held has no attempt in flight.
+    TurnState.HELD: _CUT | {TurnState.RUNNING, TurnState.QUEUED},
     TurnState.DONE: frozenset(),
     TurnState.STOPPED: frozenset(),
     TurnState.FAILED: frozenset(),

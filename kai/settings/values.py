@@ -106,10 +106,17 @@ class LimitSettings:
     turn_s: float = setting("The whole turn.", 0, 30 * DAY_S, default=0.0)
     ask_s: float = setting("A person's answer to a permission question.", 0, 30 * DAY_S, default=0.0)
     stop_s: float = setting("From an interrupt until the turn has ended.", 0, 600, default=0.0)
+    hold_s: float = setting(
+        "At a usage limit without a named end, until the next of three tries; 0 lets the turn fail at once.",
+        0,
+        DAY_S,
+        default=300.0,
+    )
 
     def over(self, base: Limits) -> Limits:
         """`base` with the limits that the operator has set in its place."""
-        return replace(base, **{f.name: value for f in fields(self) if (value := getattr(self, f.name)) > 0})
+        own = {f.name: getattr(self, f.name) for f in fields(base) if getattr(self, f.name, 0) > 0}
+        return replace(base, **own)
 
 
 @shape

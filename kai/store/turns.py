@@ -13,7 +13,7 @@ from typing import Any
 from kai.model.context import ContextBlock
 from kai.model.errors import FailureKind, UnknownThingError, WrongMoveError
 from kai.model.events import Usage
-from kai.model.ids import ChannelId, DispatchId, PrincipalId, TurnId, fresh
+from kai.model.ids import ChannelId, DispatchId, MessageId, PrincipalId, TurnId, fresh
 from kai.model.messages import Author, Message
 from kai.model.states import ENDED_TURNS, AskState, DispatchState, TurnState
 from kai.model.turns import DeliveryKind, Dispatch, NewDelivery, Outcome, Turn
@@ -80,6 +80,17 @@ def live(db: Connection, channel: ChannelId) -> Turn | None:
     """The one turn that is running, asking or held."""
     row = db.execute(f"SELECT * FROM turn WHERE channel = ? AND {_LIVE}", (channel,)).fetchone()
     return maybe(Turn, row)
+
+
+def refused(db: Connection, said: Sequence[Message]) -> frozenset[MessageId]:
+    """Those of `said` that a provider refused to answer, and no retry got an answer to."""
+    asked = [message.turn for message in said if message.turn and message.author is Author.PERSON]
+    rows = db.execute(
+        f"SELECT t.message FROM turn t WHERE t.failure = 'refused' AND t.turn IN ({', '.join('?' * len(asked))}) "
+        "AND NOT EXISTS (SELECT 1 FROM turn a WHERE a.retry_of = t.turn AND a.state = 'done')",
+        asked,
+    )
+    return frozenset(MessageId(row[0]) for row in rows)
 
 
 def move(
@@ -175,16 +186,16 @@ def finish(
 def recover(db: Connection, now: datetime) -> tuple[Turn, ...]:
     """At a start: end what an earlier daemon left live. Gives the turns that were interrupted, each told by a notice.
 
-    A turn of which no byte can have reached an agent in its open attempt is queued again, first of its lane. Any other
-    may have acted and is never sent again by itself.
+    A turn of which no byte can have reached an agent in its open attempt is queued again, first of its lane, as is one
+    that was held: it has none open. Any other may have acted and is never sent again by itself.
     """
     sessions.end_all(db, now, "daemon restarted")
     cut: list[Turn] = []
     for row in db.execute(f"SELECT * FROM turn WHERE {_LIVE} ORDER BY seq").fetchall():
         turn = read(Turn, row)
-        if turn.state is TurnState.RUNNING and not _may_have_acted(db, turn.turn):
+        if turn.state is TurnState.HELD or (turn.state is TurnState.RUNNING and not _may_have_acted(db, turn.turn)):
             _end_attempt(db, turn.turn, TurnState.QUEUED, now)
-            moves.move(db, turn.turn, TurnState.QUEUED, started_at=None)
+            moves.move(db, turn.turn, TurnState.QUEUED, started_at=None, reason="")
         else:
             _interrupt(db, turn, now)
             cut.append(get(db, turn.turn))

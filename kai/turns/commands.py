@@ -124,6 +124,7 @@ class Commands:
             choices.prefer(db, "channel", channel, choice)
 
         await self._parts.store.write(keep)
+        self._runner.release(channel)
         try:
             route = await self._route(person, channel)
         except ChoiceGoneError as gone:  # another one than this
@@ -180,7 +181,7 @@ class Commands:
 
 def _refuse_while_running(db: Connection, channel: ChannelId) -> None:
     live = turns.live(db, channel)
-    if live is not None:
+    if live is not None and live.state is not TurnState.HELD:  # a held one has nothing in flight
         raise BusyError(channel, live.turn)
 
 

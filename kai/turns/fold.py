@@ -24,6 +24,8 @@ from kai.model.events import (
 from kai.model.states import TurnState
 from kai.model.turns import Outcome
 
+# What failed so stays in the CLI's own transcript and would fail every later turn of its session.
+_POISONS = frozenset({FailureKind.CONTEXT, FailureKind.REFUSED, FailureKind.RESUME})
 TOOL_LINE_CHARS = 600
 TOOL_LINES = 200  # of one turn; a longer one says how many more there were
 
@@ -116,7 +118,7 @@ class Fold:
                     failure=failed.kind,
                     reason=failed.sentence,
                     detail=failed.detail,
-                    session_lost=failed.session_lost,
+                    session_lost=failed.session_lost or failed.kind in _POISONS,
                     resets_at=failed.resets_at or self._resets_at,
                 )
             case None:

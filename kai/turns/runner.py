@@ -31,11 +31,12 @@ from kai.turns import outbox
 from kai.turns.asking import Asking
 from kai.turns.facts import facts_for, media_for
 from kai.turns.fold import Fold
+from kai.turns.holding import Holding, held_until
 from kai.turns.live import Bell, LiveTurn
 from kai.turns.opening import Opening
 from kai.turns.parts import Parts
 from kai.turns.pool import Live
-from kai.turns.route import Looked, Next, Route, decide, look_at_next
+from kai.turns.route import Looked, Next, Route, decide, look, look_at_next
 
 PARTIAL_EVERY_S = 1.0  # how much of a running answer a killed daemon may forget
 FINISH_TRIES = 600
@@ -53,11 +54,14 @@ class Running:
     route: Route | None = None
     held: Live | None = None
     dispatch: DispatchId | None = None
+    tries: int = 0  # attempts of this daemon
     conversing: bool = False  # the prompt is (being) handed over: only the protocol can end the turn now
     stop_asked: bool = False
     cut: str = ""  # why kai itself ends the turn
     saved_at: float = 0.0  # monotonic: when there was last something to save, or its begin
     tasks: TaskGroup | None = None
+    released: anyio.Event | None = None  # there while the turn is held: set, it goes on at once
+    is_left: bool = False  # kai itself ends while the turn is held: it is the next daemon's
 
 
 class Runner:
@@ -67,7 +71,9 @@ class Runner:
         self._parts = parts
         self.opening = Opening(parts)
         self.asking = Asking(parts)
+        self._holding = Holding(parts)
         self._running: dict[TurnId, Running] = {}
+        self._is_leaving = False  # kai itself ends
 
     def get(self, turn: TurnId) -> Running | None:
         return self._running.get(turn)
@@ -86,6 +92,8 @@ class Runner:
         self._running[turn.turn] = running
         try:
             outcome = self._as_asked(running, await self._guarded(running, next_.found))
+            if running.is_left:
+                return
             await self._finish(running, outcome)
         finally:
             del self._running[turn.turn]
@@ -113,6 +121,21 @@ class Runner:
         return replace(failed, text=so_far.text, tool_lines=so_far.tool_lines, incomplete=bool(so_far.text.strip()))
 
     async def _attempts(self, running: Running, looked: Looked, message: Message) -> Outcome:
+        parts, blind_tries = self._parts, 0
+        while True:
+            outcome = await self._try(running, looked, message)
+            wait_s = parts.config.settings.limits.hold_s
+            until = held_until(outcome, parts.clock.now(), blind_tries=blind_tries, wait_s=wait_s)
+            if until is None or running.stop_asked or running.cut:
+                return outcome
+            blind_tries += outcome.resets_at != until
+            running.is_left = self._is_leaving
+            await self._holding.hold(running, outcome, until)
+            if running.stop_asked or running.is_left:
+                return Outcome(TurnState.STOPPED, reason="Given up while it was held.")
+            looked = await parts.store.read(look, running.turn.principal, running.turn.channel)
+
+    async def _try(self, running: Running, looked: Looked, message: Message) -> Outcome:
         parts = self._parts
         route = await decide(looked, parts.config, parts.backends, parts.folders)
         running.route = route
@@ -136,6 +159,7 @@ class Runner:
 
     async def _attempt(self, running: Running, route: Route, message: Message, *, resume: bool = True) -> Outcome:
         parts, turn = self._parts, running.turn
+        running.tries += 1
         epoch = await self.opening.epoch(route)
         held = await self._same_session(route.channel.channel, epoch)
         owed = held is None or held.owes_session_block
@@ -147,7 +171,7 @@ class Runner:
         dispatch = Dispatch(
             dispatch=prompt.dispatch,
             turn=turn.turn,
-            attempt=turn.attempts + (1 if running.dispatch is None else 2),
+            attempt=turn.attempts + running.tries,
             state=DispatchState.PREPARED,
             backend=route.manifest.id,
             model=route.model,
@@ -287,6 +311,20 @@ class Runner:
 
     def _bell(self, running: Running) -> Bell:
         return self._parts.live.bell(running.live.bridge)
+
+    def release(self, channel: ChannelId) -> None:
+        """A held turn of `channel` goes on at once."""
+        for running in self.every():
+            if running.turn.channel == channel and running.released is not None:
+                running.released.set()
+
+    def leave_held(self) -> None:
+        """Kai itself ends: what is held stays so in the store, and the next daemon goes on with it."""
+        self._is_leaving = True
+        for running in self.every():
+            if running.released is not None:
+                running.is_left = True
+                running.released.set()
 
     async def cut(self, why: str) -> None:
         """End every running turn because kai itself ends; each is owned up to with `why`."""

@@ -18,7 +18,7 @@ FINISH_S = 10.0  # from the agent's end until the turn is stored as stopped
 
 @dataclass(frozen=True, slots=True)
 class Stopped:
-    """What a stop came to. `step` is "withdrawn", "not sent", "interrupt", "eof", "term", "kill" or "ended"."""
+    """What a stop came to. `step` is "withdrawn", "held", "not sent", "interrupt", "eof", "term", "kill" or "ended"."""
 
     turn: TurnId
     state: TurnState
@@ -52,6 +52,9 @@ class Stopping:
         if running.conversing and running.held is not None:
             report = await running.held.session.interrupt(running.dispatch)
             step, kept = report.step, report.session_kept
+        elif running.released is not None:
+            step, kept = "held", self._parts.pool.get(running.turn.channel) is not None
+            running.released.set()
         else:
             running.scope.cancel()
         with anyio.move_on_after(FINISH_S):

@@ -20,7 +20,8 @@ deaf      reads stdin no more         half        half a line, then nothing     
 empty     a success without text      zero        a success without a turn          die=CODE  exits in mid-answer
 kill      SIGKILL to itself           stubborn    ignores EOF and TERM from here on  closeout  closes stdout, lives on
 child     leaves a child that holds stdout         escape    leaves a child in a session of its own, forked twice
-error=login|quota|model|provider|context  the failure as the protocol shows it  errtext   the same as the agent's text
+error=login|quota|model|provider|context|refused  the failure as the protocol shows it
+errtext   the same as the agent's text           quota=S,N  a usage limit, S s from now (or unnamed), the first N times
 retry=N   tells of N retries          late=S      after the end, S s later, more text
 unsolicited=S  after the end, S s later, a turn nobody asked for         second    a second result after the first
 newid     the session id changes      compact     the transcript was compacted      usage     tells what it used

@@ -16,6 +16,7 @@ ERRORS = {
     "quota": (429, "rate_limit", "API Error: Request rejected (429) · too many"),
     "model": (404, "model_not_found", "There's an issue with the selected model (x)."),
     "provider": (500, "server_error", "API Error: 500 internal. This is a server-side issue."),
+    "refused": (400, "invalid_request", "Output blocked by content filtering policy"),
     "context": (413, "invalid_request", "Request too large (max 32MB)."),
 }
 
@@ -170,6 +171,17 @@ class Deeds:
 
     def do_error(self, value: str) -> bool:
         self.agent.face.fail(*ERRORS[value or "login"])
+        return True
+
+    def do_quota(self, value: str) -> bool:
+        """Only the first N times: who waits for the reset gets an answer. Needs ``--state``."""
+        after_s, _, times = value.partition(",")
+        met = Path(self.agent.options.state) / "limits-met"  # the same account, whichever process asks
+        met.write_text(f"{met.read_text() if met.exists() else ''}.")
+        if len(met.read_text()) > int(times or 1):
+            return False
+        reset = f"|{int(time.time() + float(after_s))}" if after_s else ""
+        self.agent.face.fail(429, "rate_limit", f"API Error: usage limit reached{reset}")
         return True
 
     def do_errtext(self, value: str) -> None:

@@ -306,11 +306,12 @@ def test_a_second_attempt_that_was_not_written_is_made_again(house: House) -> No
     assert state(house, turn) is TurnState.QUEUED
 
 
-def test_a_held_turn_is_interrupted(house: House) -> None:
+def test_a_held_turn_is_queued_again(house: House) -> None:
     turn = house.queued()
     turns.settle(house.db, house.sent(turn), house.now)
-    turns.move(house.db, turn, TurnState.HELD, house.now)
-    assert recover(house) == [turn]
+    turns.move(house.db, turn, TurnState.HELD, house.now, reason="a limit")
+    assert recover(house) == []
+    assert (turns.get(house.db, turn).state, turns.get(house.db, turn).reason) == (TurnState.QUEUED, "")
 
 
 def test_recovering_twice_changes_nothing_more(house: House) -> None:

@@ -82,7 +82,6 @@ async def test_nothing_unknown_is_sent_again_by_itself(kai: Kai) -> None:
     ("words", "kind"),
     [
         ("FAKE:error=login", "login"),
-        ("FAKE:error=quota", "quota"),
         ("FAKE:error=model", "model"),
         ("FAKE:error=provider", "provider"),
         ("FAKE:error=context", "context"),

@@ -58,6 +58,10 @@ def _items(facts: Facts) -> tuple[Item, ...]:
     author = cache(_author)  # a handful of names, said many times
     items, left, inside = [], bounds.total_chars, True
     for count, message in enumerate(reversed(facts.history.messages)):
+        if message.message in facts.history.refused:
+            why = "the provider refused it"
+            items.append(Item("message", message.message, verdict=Verdict.LEFT_OUT, reason=why))
+            continue
         if inside:
             body, note = _shown(message, bounds.message_chars)
             who = author(message.author, message.name, message.backend, message.incomplete)
