@@ -42,7 +42,7 @@ async def test_help_names_what_passes_on_to_the_backend(kai: Kai) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("/backend clode", "'claude'"),
+        ("/backend clauda", "'claude'"),
         ("/agent hose", "'house'"),
         ("/workspace nowhere", "no workspace"),
         ("/model --dangerous", "model"),
