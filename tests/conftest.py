@@ -10,6 +10,9 @@ from blockbuster import BlockBuster, blockbuster_ctx
 
 from kai import log
 from kai.clock import ManualClock
+from tests.small_disk import small_disk
+
+__all__ = ["small_disk"]
 
 # Asserting helpers that more than one folder imports: told here, before any of them is.
 pytest.register_assert_rewrite("tests.processes.conformance", "tests.processes.seen", "tests.e2e.house")

@@ -50,7 +50,9 @@ class Running:
     turn: Turn
     live: LiveTurn
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
+    over: anyio.Event = field(default_factory=anyio.Event)  # its end is stored, or `unstored` says why not yet
     ended: anyio.Event = field(default_factory=anyio.Event)
+    unstored: str = ""
     route: Route | None = None
     held: Live | None = None
     dispatch: DispatchId | None = None
@@ -97,6 +99,7 @@ class Runner:
             await self._finish(running, outcome)
         finally:
             del self._running[turn.turn]
+            running.over.set()
             running.ended.set()
         seconds = round(self._parts.clock.monotonic() - started, 3)
         log.info("turn.finished", turn=turn.turn, state=outcome.state, failure=outcome.failure, seconds=seconds)
@@ -292,6 +295,8 @@ class Runner:
                     log.error("turn.unstored", turn=turn.turn, attempt=attempt, problem=str(error))
                     if attempt == FINISH_TRIES or running.cut:
                         raise
+                    running.unstored = error.sentence
+                    running.over.set()
                     await anyio.sleep(FINISH_RETRY_S)
             running.live.state = outcome.state
             self._parts.live.end(

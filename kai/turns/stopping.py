@@ -25,13 +25,15 @@ class Stopped:
     step: str
     seconds: float
     session_kept: bool
+    unstored: str = ""  # why its end is not stored yet
 
     @property
     def sentence(self) -> str:
         if self.step == "ended":
             return "It had ended already."
         kept = "the session is kept" if self.session_kept else "its session is gone"
-        return f"Stopped after {self.seconds:.1f} s ({self.step}); {kept}."
+        said = f"Stopped after {self.seconds:.1f} s ({self.step}); {kept}."
+        return f"{said} It is stored as soon as that can be: {self.unstored}" if self.unstored else said
 
 
 class Stopping:
@@ -58,14 +60,15 @@ class Stopping:
         else:
             running.scope.cancel()
         with anyio.move_on_after(FINISH_S):
-            await running.ended.wait()
+            await running.over.wait()
+        unstored = "" if running.ended.is_set() else running.unstored
         stored = await self._parts.store.read(turns.get, turn)
         seconds = round(self._parts.clock.monotonic() - started, 3)
         log.info("turn.stopped", turn=turn, step=step, seconds=seconds, session_kept=kept)
         kept = kept and self._parts.pool.get(stored.channel) is not None
         if stored.state is TurnState.DONE:
             return Stopped(turn, stored.state, "ended", seconds, session_kept=kept)
-        return Stopped(turn, stored.state, step, seconds, session_kept=kept)
+        return Stopped(turn, stored.state, step, seconds, session_kept=kept, unstored=unstored)
 
     async def withdraw(self, turn: TurnId) -> Stopped:
         """End `turn` if it is still queued; one that runs or has ended is left alone."""

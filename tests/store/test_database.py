@@ -5,7 +5,7 @@ import random
 import subprocess
 import sys
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import ExitStack, closing
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from kai.store import messages, opening, people
 from kai.store.binding import Connection, connect
 from kai.store.database import Store, open_store
 from kai.store.errors import DaemonRunningError, DatabaseLockedError, DiskFullError
+from tests.small_disk import fill_up
 from tests.store.house import ANN, START, furnish
 
 pytestmark = pytest.mark.anyio
@@ -189,22 +190,6 @@ async def test_the_log_stays_bounded(store: Store) -> None:
 # A disk that is full
 
 
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 3 MB."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    if os.geteuid() != 0:
-        pytest.skip("only root can mount the small disk that this test fills")
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", folder], capture_output=True, check=False
-    )
-    if mounted.returncode:
-        pytest.skip(f"the small disk that this test fills cannot be mounted: {mounted.stderr.decode().strip()}")
-    yield folder
-    subprocess.run(["umount", folder], check=True)
-
-
 async def test_a_full_disk_loses_nothing_says_so_and_heals_by_itself(small_disk: Path, clock: ManualClock) -> None:
     path = small_disk / "kai.db"
     filler = small_disk / "filler"
@@ -239,16 +224,6 @@ async def test_a_disk_without_room_for_a_database_is_said(small_disk: Path, cloc
     await anyio.to_thread.run_sync((small_disk / "filler").unlink)
     async with open_store(small_disk / "kai.db", clock=clock) as store:
         await store.write(furnish)
-
-
-def fill_up(filler: Path) -> None:
-    with filler.open("wb", buffering=0) as file:
-        for size in (1 << 16, 1 << 12, 1):
-            try:
-                while True:
-                    file.write(b"\0" * size)
-            except OSError:
-                pass
 
 
 # Kills

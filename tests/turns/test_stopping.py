@@ -1,9 +1,13 @@
 """Stop names its turn, says which step it took, and keeps the session where it can."""
 
+from dataclasses import replace
+from pathlib import Path
+
 import anyio
 import pytest
 
 from tests.e2e.house import House, Kai
+from tests.small_disk import fill_up
 
 pytestmark = pytest.mark.anyio
 
@@ -19,6 +23,22 @@ async def test_a_stop_in_mid_stream_keeps_the_session(kai: Kai) -> None:
     after = await kai.ask("go on")
     assert after["answer_text"] == "echo: go on"
     assert after["dispatches"][0]["session"] == turn["dispatches"][0]["session"]
+
+
+async def test_a_full_disk_does_not_delay_a_stop_and_is_said(tmp_path: Path, small_disk: Path) -> None:
+    house = House(tmp_path)
+    house.folders = replace(house.folders, state=small_disk)
+    async with house.open() as kai:
+        accepted = await kai.say("FAKE:slow=500,0.02")
+        await kai.until(accepted, "text")
+        await anyio.to_thread.run_sync(fill_up, small_disk / "filler")
+        with anyio.fail_after(5):
+            report = await kai.client.stop(accepted.turn or "")
+        assert (report["step"], report["session_kept"]) == ("interrupt", True)
+        assert "disk is full" in report["sentence"]
+        await anyio.to_thread.run_sync((small_disk / "filler").unlink)
+        assert (await kai.end(accepted))["state"] == "stopped"
+        assert (await kai.ask("go on"))["state"] == "done"
 
 
 async def test_a_stop_by_message_passes_the_lane(kai: Kai) -> None:
