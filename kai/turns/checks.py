@@ -15,13 +15,13 @@ from kai.model.people import Person, Preference
 from kai.store import binding, people, status
 from kai.turns.commands import DEFAULT, Commands
 from kai.turns.door import Caller
+from kai.turns.findings import findings
 from kai.turns.parts import Parts
 from kai.turns.route import os_user
 from kai.turns.runner import Runner
 from kai.turns.views import View, channel_of, principal_of
 
 WAIT_S = 3600.0  # how long `use --wait` waits for the running turn
-SOUND_SQLITE = (3, 51, 3)  # older ones can lose pages when two connections write or checkpoint at the same instant
 
 
 class Checks:
@@ -80,56 +80,7 @@ class Checks:
 
     async def doctor(self) -> list[View]:
         """Findings: each a name, what is wrong, and the mend. Empty when nothing is."""
-        parts = self._parts
-        found = [
-            _finding("config", problem, "Correct the file, then 'kai reload'.") for problem in parts.config.problems
-        ]
-        if binding.sqlite_version_info < SOUND_SQLITE:
-            version = ".".join(map(str, binding.sqlite_version_info))
-            found.append(
-                _finding(
-                    "sqlite-old",
-                    f"SQLite {version} can lose pages when a second program writes at the same instant",
-                    "Install the package pysqlite3, and let nothing but kai open kai.db.",
-                )
-            )
-        everybody = await parts.store.read(people.every)
-        if not everybody:
-            found.append(_finding("no-person", "kai knows nobody", "'kai person add NAME'."))
-        found += self._shared_users(everybody)
-        for person in everybody:
-            found += await self._person(person)
-        return found
-
-    def _shared_users(self, everybody: tuple[Person, ...]) -> list[View]:
-        users = [person.os_user for person in everybody]
-        return [
-            _finding(
-                "one-trust-domain",
-                f"{person.name}'s agents run as {person.os_user}, as others do: they can read each other's files",
-                "Give every person an OS user of their own (needs the spawner, which is not built yet).",
-            )
-            for person in everybody
-            if users.count(person.os_user) > 1
-        ]
-
-    async def _person(self, person: Person) -> list[View]:
-        parts = self._parts
-        home = parts.folders.home(person.principal)
-        found = []
-        if not await anyio.Path(home).is_dir():
-            found.append(
-                _finding("home-missing", f"{person.name}'s home {home} is not there", "'kai person add' makes it.")
-            )
-        if person.os_user != self.own_user:
-            found.append(
-                _finding(
-                    "launcher",
-                    f"{person.name}'s agents should run as {person.os_user}, but run as {self.own_user}",
-                    "Set their OS user to the daemon's until the spawner is built.",
-                )
-            )
-        return found
+        return await findings(self._parts, self.own_user)
 
     async def backends(self) -> list[View]:
         """Every backend: what it is, whether it is installed here, what it can."""
@@ -202,7 +153,3 @@ class Checks:
             settings = self._parts.config.settings
             self._parts.pool.max_live, self._parts.pool.idle_s = settings.sessions.max_live, settings.sessions.idle_s
         return {"loaded": loaded, "problems": list(self._parts.config.problems)}
-
-
-def _finding(name: str, problem: str, mend: str) -> View:
-    return {"name": name, "problem": problem, "mend": mend}

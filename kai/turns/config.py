@@ -92,6 +92,10 @@ class Config:
     def agents(self) -> Mapping[str, AgentDefinition]:
         return self._loaded.agents
 
+    def warnings(self) -> list[str]:
+        """What is not wrong, but unwise (blocking)."""
+        return [str(one) for one in agents.warnings(folder("data") / "agents", self.folder / "agents")]
+
     def reload(self) -> bool:
         """Read everything again (blocking); True when it is in force now, False when the last good one stays."""
         try:

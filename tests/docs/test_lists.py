@@ -57,6 +57,13 @@ def test_every_error_class_is_listed_and_no_other() -> None:
     assert listed("errors.md") == {name for name in classes if is_ours(name)} - private
 
 
+def test_every_finding_of_the_doctor_is_listed() -> None:
+    sources = "".join((ROOT / path).read_text() for path in ("kai/turns/findings.py", "kai/commands/doctor.py"))
+    made = re.findall(r'_finding\(\s*"([a-z-]+)"|name = "([a-z]+)"|"name": "([a-z]+)"', sources)
+    listed = re.findall(r"^\| `([a-z-]+)` \|", (ROOT / "docs/findings.md").read_text(), re.MULTILINE)
+    assert listed == sorted({name for names in made for name in names if name})
+
+
 def test_every_failure_kind_is_named_in_the_spec() -> None:
     text = (DOCS / "spec.md").read_text()
     assert [kind for kind in FailureKind if f"`{kind.value}`" not in text] == []

@@ -24,17 +24,6 @@ async def test_status_tells_what_runs_and_what_waits(kai: Kai) -> None:
     await kai.client.stop(running.turn or "")
 
 
-async def test_a_sound_installation_has_no_findings(kai: Kai) -> None:
-    assert await kai.client.doctor() == []
-
-
-async def test_two_people_with_one_os_user_are_a_finding_with_its_mend(kai: Kai) -> None:
-    await kai.client.add_person("Bob")
-    names = {one["name"] for one in await kai.client.doctor()}
-    assert names == {"one-trust-domain"}
-    assert all(one["mend"] for one in await kai.client.doctor())
-
-
 async def test_a_backend_check_is_a_live_handshake(kai: Kai) -> None:
     checked = await kai.client.check_backend("fake-acp")
     assert checked["ready"]

@@ -1,0 +1,78 @@
+"""What is wrong with an installation, from the ground up: each finding has a name, what is wrong, and the mend."""
+
+import os
+from pathlib import Path
+
+import anyio
+from anyio import to_thread
+
+from kai.model.people import Person
+from kai.store import binding, opening, people
+from kai.store.errors import CorruptDatabaseError
+from kai.turns.parts import Parts
+from kai.turns.views import View
+
+SOUND_SQLITE = (3, 51, 3)  # older ones can lose pages when two connections write or checkpoint at the same instant
+FULL_BYTES = 1024 * 1024  # less room is none: SQLite needs some for its log
+LOW_BYTES = 64 * 1024 * 1024
+
+
+async def findings(parts: Parts, own_user: str) -> list[View]:
+    """Empty when nothing is wrong. Reads the whole database, about 40 MB a second."""
+    state = parts.store.path.parent
+    found = [_finding("config", problem, "Correct the file, then 'kai reload'.") for problem in parts.config.problems]
+    found += await to_thread.run_sync(_disk, state)
+    if damage := await parts.store.read(opening.damage):
+        found.append(_finding("database-damaged", f"{parts.store.path}: {damage}", CorruptDatabaseError.remedy))
+    unwise = await to_thread.run_sync(parts.config.warnings)
+    found += [_finding("agent-definition", problem, "Change it, then 'kai reload'.") for problem in unwise]
+    if binding.sqlite_version_info < SOUND_SQLITE:
+        version = ".".join(map(str, binding.sqlite_version_info))
+        problem = f"SQLite {version} can lose pages when a second program writes at the same instant"
+        mend = "Install the package pysqlite3, and let nothing but kai open kai.db."
+        found.append(_finding("sqlite-old", problem, mend))
+    everybody = await parts.store.read(people.every)
+    if not everybody:
+        found.append(_finding("no-person", "kai knows nobody", "'kai person add NAME'."))
+    users = [person.os_user for person in everybody]
+    for person in everybody:
+        if users.count(person.os_user) > 1:
+            problem = f"{person.name}'s agents run as {person.os_user}, as others do: they can read each other's files"
+            mend = "Give every person an OS user of their own (needs the spawner, which is not built yet)."
+            found.append(_finding("one-trust-domain", problem, mend))
+    for person in everybody:
+        found += await _person(parts, person, own_user)
+    return found
+
+
+def _disk(state: Path) -> list[View]:
+    """Blocks."""
+    disk = os.statvfs(state)
+    free = disk.f_bavail * disk.f_frsize
+    if disk.f_flag & os.ST_RDONLY:
+        mend = "Mount it for writing; after a fault of the disk, look into the system's log first."
+        return [_finding("disk-read-only", f"{state} is on a disk that cannot be written to", mend)]
+    if free < FULL_BYTES or (disk.f_files and not disk.f_favail):
+        what = "room" if free < FULL_BYTES else "place for another file"
+        mend = "Make room: until then no message is accepted. Nothing is lost, and kai goes on by itself."
+        return [_finding("disk-full", f"the disk of {state} has no {what} left", mend)]
+    if free < LOW_BYTES:
+        return [_finding("disk-low", f"the disk of {state} has only {free // 1024**2} MB left", "Make room on it.")]
+    return []
+
+
+async def _person(parts: Parts, person: Person, own_user: str) -> list[View]:
+    home = parts.folders.home(person.principal)
+    found = []
+    if not await anyio.Path(home).is_dir():
+        found.append(
+            _finding("home-missing", f"{person.name}'s home {home} is not there", "'kai person add' makes it.")
+        )
+    if person.os_user != own_user:
+        problem = f"{person.name}'s agents should run as {person.os_user}, but run as {own_user}"
+        found.append(_finding("launcher", problem, "Set their OS user to the daemon's until the spawner is built."))
+    return found
+
+
+def _finding(name: str, problem: str, mend: str) -> View:
+    return {"name": name, "problem": problem, "mend": mend}
