@@ -59,16 +59,18 @@ def discover(
     program = native_of(str(Path(found).absolute()), manifest)
     clean = {"PATH": path, "HOME": str(home), "LANG": "C.UTF-8"}
     clean |= {name: _filled(value, manifest) for name, value in manifest.launch.set_env}
+    ask = run or run_program
     try:
+        problem = _node_problem(manifest, program, path, lambda node: ask((node, "--version"), clean, VERSION_LIMIT_S))
+        if problem:
+            return Installed(program, "", logged_in, problem)
         argv = (program, *(_filled(part, manifest) for part in manifest.version_argv))
-        output = (run or run_program)(argv, clean, VERSION_LIMIT_S)
+        output = ask(argv, clean, VERSION_LIMIT_S)
     except TimeoutError:
         return Installed(program, "", logged_in, f"{program} did not tell its version within {VERSION_LIMIT_S:.0f} s")
     except OSError as error:
         return Installed(program, "", logged_in, f"{program} cannot be run: {error.strerror or error}")
-    read = _VERSION.search(output)
-    version = read.group() if read else ""
-    problem = ""
+    version = _version(output)
     if manifest.version_min and is_older(version, manifest.version_min):
         told = f"version {version}" if version else f"no version but {output.strip()[:120]!r}"
         problem = f"{program} tells {told}; {manifest.version_min} or newer is needed{install}"
@@ -82,6 +84,25 @@ def native_of(found: str, manifest: Manifest) -> str:
     return next((os.path.normpath(one) for one in programs if os.access(one, os.X_OK)), found)
 
 
+def _node_problem(manifest: Manifest, program: str, path: str, ask: Callable[[str], str]) -> str:
+    """Why the Node that `program` would be run with is too old for it; empty when it is not, or runs without one."""
+    with Path(program).open("rb") as file:
+        if not manifest.node_min or b"node" not in file.readline(256):
+            return ""
+    node = shutil.which("node", path=path)
+    version = _version(ask(node)) if node else ""
+    if not is_older(version, manifest.node_min):
+        return ""
+    found = f"{node} is {version or 'of an unknown version'}" if node else f"there is none on {path}"
+    mend = "install a newer one, and put its folder first on the PATH of the daemon"
+    return f"{program} needs Node {manifest.node_min} or newer, and {found}; {mend}"
+
+
+def _version(output: str) -> str:
+    read = _VERSION.search(output)
+    return read.group() if read else ""
+
+
 def login_state(login: Login, home: Path, env: Mapping[str, str]) -> bool | None:
     """True or False when it can be told; None when nothing is listed, or the home may not be looked into."""
     if not login.files and not login.env:
@@ -93,7 +114,7 @@ def login_state(login: Login, home: Path, env: Mapping[str, str]) -> bool | None
 
 def _has_content(path: Path) -> bool:
     try:
-        return path.stat().st_size > 0
+        return path.stat().st_size > len("{}\n")  # which some CLIs write before anybody logs in
     except OSError:
         return False
 

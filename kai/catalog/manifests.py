@@ -150,8 +150,11 @@ def _wrong_names(shape: ManifestShape) -> Iterator[Wrong]:
     for each in fields(Limits):
         if getattr(shape.limits, each.name) < 0:
             yield ("limits", each.name), "must not be negative", "0 switches first_output_s or turn_s off"
-    if shape.version_min and not _VERSION.fullmatch(shape.version_min):
-        yield ("version_min",), f"{shape.version_min!r} is no version", 'write it as in "2.1.332"'
+    yield from (
+        ((name,), f"{value!r} is no version", 'write it as in "2.1.332"')
+        for name, value in (("version_min", shape.version_min), ("node_min", shape.node_min))
+        if value and not _VERSION.fullmatch(value)
+    )
     for number, path in enumerate(shape.login.files):
         if Path(path).is_absolute() or ".." in Path(path).parts:
             yield ("login", "files", number), f"{path!r} is not below the home folder", "write a relative path"

@@ -61,6 +61,7 @@ class ManifestShape:
     login: LoginShape = field(default_factory=LoginShape)
     version_argv: Strings = setting("Arguments with which the program tells its version.", default=("--version",))
     version_min: str = setting("Oldest version that is taken.", default="")
+    node_min: str = setting("Oldest Node that it runs on, where it is a script for Node.", default="")
     install: str = setting("What a person types to install it.", default="")
     models: Strings = setting("Models offered for choice; others may be named as well.", default=())
     default_model: str = setting("Model when none is chosen; empty: the CLI's own.", default="")

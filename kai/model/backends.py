@@ -97,6 +97,7 @@ class Manifest:
     login: Login = field(default_factory=Login)
     version_argv: tuple[str, ...] = ("--version",)
     version_min: str = ""
+    node_min: str = ""  # the oldest Node under which the program runs, where it is a script for it
     install: str = ""  # what a person types to install it
     models: tuple[str, ...] = ()
     default_model: str = ""

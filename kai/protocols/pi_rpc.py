@@ -199,13 +199,22 @@ class PiRpc:
     def eof(self, exit_code: int | None, stderr_tail: str) -> Outputs:
         failed = classify(Evidence(ended=True, exit_code=exit_code, stderr=stderr_tail))
         if not self._ready:
-            kind = FailureKind.LAUNCH if failed.kind is FailureKind.CRASH else failed.kind
-            return [] if self._lost else [self._give_up(of_kind(kind, failed.sentence))]
+            return [] if self._lost else [self._not_started(failed, stderr_tail)]
         if self._turn is None:
             return self._flush_aside()
         return self._end(Finished(stopped=True) if self._turn.stopping else failed)
 
     # Until the session is ready
+
+    def _not_started(self, failed: Failed, stderr: str) -> Lost:
+        found = re.search(
+            r"^Node\.js v(\S+)$", stderr, re.MULTILINE
+        )  # the last words of a Node that met what it cannot
+        if found and self._setup.manifest.node_min:
+            told = f"it needs Node {self._setup.manifest.node_min} or newer, and was started with {found[1]}"
+            return self._give_up(of_kind(FailureKind.LAUNCH, told))
+        kind = FailureKind.LAUNCH if failed.kind is FailureKind.CRASH else failed.kind
+        return self._give_up(of_kind(kind, failed.sentence))
 
     def _probed(self, msg: Json) -> list[Output]:
         return [] if msg.get("success") is True else [self._give_up(of_kind(FailureKind.OLD, _TOO_OLD))]

@@ -45,7 +45,7 @@ def test_what_is_not_installed_says_how_to_install_it(tmp_path: Path, home: Path
 def test_program_version_and_login_are_found(tmp_path: Path, home: Path) -> None:
     path = _program(tmp_path / "bin", "echo 'toy 2.1.10 (Toy Code)'")
     (home / ".toy").mkdir()
-    (home / ".toy/login.json").write_text("{}")
+    (home / ".toy/login.json").write_text('{"a": 1}')
     found = discover(MANIFEST, path=path, home=home, env={})
     assert found == Installed(str(tmp_path / "bin/toy"), "2.1.10", True, "")
 
@@ -55,6 +55,43 @@ def test_an_old_version_is_told_with_what_is_needed(tmp_path: Path, home: Path) 
     found = discover(MANIFEST, path=path, home=home, env={})
     assert (found.version, found.logged_in) == ("2.1.8", False)
     assert "tells version 2.1.8; 2.1.9 or newer is needed; install it with" in found.problem
+
+
+@pytest.mark.parametrize(
+    ("node", "told"),
+    [
+        ("v22.18.1", "node is 22.18.1"),
+        ("v20.20.2", "node is 20.20.2"),
+        ("nonsense", "node is of an unknown version"),
+        ("", "there is none on "),
+        ("v22.19.0", ""),
+        ("v24.1.0", ""),
+    ],
+)
+def test_a_node_that_is_too_old_is_named_with_the_mend_before_the_script_is_started(
+    tmp_path: Path, home: Path, node: str, told: str
+) -> None:
+    folder = tmp_path / "bin"
+    _program(folder, "echo 9.9.9")
+    script = folder / "toy"
+    script.write_text(f"#!/usr/bin/env node\n// {script.read_text()}")
+    if node:  # which tells its own version, and as the script's interpreter that of the script
+        _program(folder, f'[ "$1" = --version ] && echo {node} || echo 9.9.9', name="node")
+    path = f"{folder}:{tmp_path}/none"
+    manifest = replace(MANIFEST, node_min="22.19")
+    (folder / "sh").symlink_to("/bin/sh")
+    found = discover(manifest, path=path, home=home, env={})
+    if told:
+        assert f"{script} needs Node 22.19 or newer, and " in found.problem
+        assert told in found.problem
+        assert "install a newer one, and put its folder first on the PATH" in found.problem
+    else:
+        assert (found.problem, found.version) == ("", "9.9.9")
+
+
+def test_a_program_that_is_no_script_for_node_needs_none(tmp_path: Path, home: Path) -> None:
+    path = _program(tmp_path / "bin", "echo 9.9.9")
+    assert discover(replace(MANIFEST, node_min="22.19"), path=path, home=home, env={}).problem == ""
 
 
 def test_a_program_that_cannot_start_is_told_in_its_own_words(tmp_path: Path, home: Path) -> None:
@@ -152,9 +189,10 @@ def test_a_login_is_seen_by_file_or_variable_and_not_listed_is_not_known(home: P
     assert login_state(MANIFEST.login, home, {"TOY_KEY": "x"}) is True
     assert login_state(MANIFEST.login, home, {"TOY_KEY": ""}) is False
     (home / ".toy").mkdir()
-    (home / ".toy/login.json").touch()
-    assert login_state(MANIFEST.login, home, {}) is False  # an empty file is no login
-    (home / ".toy/login.json").write_text("{}")
+    for nothing in ("", "{}", "{}\n"):  # some CLIs make their file before anybody logs in
+        (home / ".toy/login.json").write_text(nothing)
+        assert login_state(MANIFEST.login, home, {}) is False
+    (home / ".toy/login.json").write_text('{"a": 1}')
     assert login_state(MANIFEST.login, home, {}) is True
 
 
