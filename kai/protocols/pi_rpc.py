@@ -13,7 +13,6 @@ import base64
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 from kai.model.context import Prompt
 from kai.model.errors import FailureKind
@@ -41,24 +40,17 @@ _TAKEN = "taken"
 _TAKEN_S = 60.0  # a prompt is answered within milliseconds, or once an expired login was renewed over the network
 _TOO_OLD = "below 0.84 it repeats its whole answer with every piece of it, which takes gigabytes; update it"
 _NO_MODEL = "it has no model to work with: run 'pi' and /login, or give it a key"
-_QUIET = frozenset({"turn_start", "turn_end", "agent_end", "queue_update", "entry_appended", "session_info_changed"})
-_QUIET |= {"tool_execution_update", "auto_retry_end", "compaction_start", "bash_execution_update"}
-_QUIET |= {"thinking_level_changed"}
+_QUIET = frozenset({"agent_start", "turn_start", "turn_end", "agent_end", "queue_update", "tool_execution_update"})
+_QUIET |= {"auto_retry_end", "compaction_start", "entry_appended", "session_info_changed", "thinking_level_changed"}
 _HTTP = re.compile(r"(\d{3})\b:?\s*(\{.*\})?", re.DOTALL)
 
 
 def prompt_frame(prompt: Prompt) -> bytes:
     """The ``prompt`` command: text byte for byte, but for half surrogate pairs, which no provider takes."""
-    command: dict[str, Any] = {
-        "id": str(dispatch_uuid(prompt.dispatch)),
-        "type": "prompt",
-        "message": text(prompt.text),
-    }
+    command: Json = {"id": str(dispatch_uuid(prompt.dispatch)), "type": "prompt", "message": text(prompt.text)}
     if prompt.media:
-        command["images"] = [
-            {"type": "image", "data": base64.b64encode(media.data).decode(), "mimeType": media.media_type}
-            for media in prompt.media
-        ]
+        images = [(base64.b64encode(media.data).decode(), media.media_type) for media in prompt.media]
+        command = {**command, "images": [{"type": "image", "data": data, "mimeType": kind} for data, kind in images]}
     # In the middle of a run that an extension began, a prompt without this is refused; in an idle session it is void.
     return line_of({**command, "streamingBehavior": "followUp"})
 
@@ -122,22 +114,18 @@ class PiRpc:
         self._setup = setup
         self._resume = ""
         self._session_id = ""
-        self._version = ""
+        self._status: dict[str, str] = {}  # what kai's own extensions say of themselves
         self._model = ""
         self._window: int | None = None
-        self._gated = False
         self._ready = False
         self._lost = False
         self._worked = False
-        self._runs = False  # Pi is in a run, whoever asked for it
         self._turn: _Turn | None = None
-        self._aside: list[str] = []
         self._requests = 0
         self._pending: dict[str, Callable[[Json], list[Output]]] = {}
         self._asks = Asks()
         self._handlers: dict[str, Callable[[Json], list[Output]]] = {
             "response": self._response,
-            "agent_start": self._agent_start,
             "message_start": self._message_start,
             "message_update": self._message_update,
             "message_end": self._message_end,
@@ -201,7 +189,7 @@ class PiRpc:
         if not self._ready:
             return [] if self._lost else [self._not_started(failed, stderr_tail)]
         if self._turn is None:
-            return self._flush_aside()
+            return []
         return self._end(Finished(stopped=True) if self._turn.stopping else failed)
 
     # Until the session is ready
@@ -230,25 +218,27 @@ class PiRpc:
         if failed := self._unfit(msg, state, model):
             return [self._give_up(failed)]
         self._session_id, self._ready = text(state.get("sessionId")), True
-        return [Ready(self._session_id, bool(self._resume), self._version, self._model)]
+        return [Ready(self._session_id, bool(self._resume), self._status.get("kai.version", ""), self._model)]
 
     def _unfit(self, msg: Json, state: Json, model: Json) -> Failed | None:
-        setup, level = self._setup, text(state.get("thinkingLevel"))
-        if msg.get("success") is not True or not text(state.get("sessionId")):
-            return of_kind(FailureKind.PROTOCOL, text(msg.get("error")) or "it did not tell its state")
-        if text(model.get("id")) in ("", "unknown"):
-            return of_kind(FailureKind.LOGIN, _NO_MODEL)
-        if self._resume and (text(state.get("sessionId")) != self._resume or not integer(state.get("messageCount"))):
-            return of_kind(FailureKind.RESUME, "it does not know the session in this folder (any more)")
-        if setup.model and not _is_named(setup.model, self._model, text(model.get("name"))):
-            return of_kind(FailureKind.MODEL, f"it took {self._model} for {setup.model}")
-        if setup.effort and level != setup.effort:
-            return of_kind(
-                FailureKind.UNSUPPORTED, f"{self._model} thinks at {level!r} where {setup.effort!r} was chosen"
-            )
-        if setup.permissions == "ask" and not self._gated:
-            return of_kind(FailureKind.UNSUPPORTED, "it would run tools without asking: its gate is not in place")
-        return None
+        setup, session, level = self._setup, text(state.get("sessionId")), text(state.get("thinkingLevel"))
+        began_anew = session != self._resume or not integer(state.get("messageCount"))
+        is_other = bool(setup.model) and not _is_named(setup.model, self._model, text(model.get("name")))
+        level_told = f"{self._model} thinks at {level!r} where {setup.effort!r} was chosen"
+        gated, ungated = (
+            self._status.get("kai.gate") == "on",
+            "it would run tools without asking: its gate is not in place",
+        )
+        told = text(msg.get("error")) or "it did not tell its state"
+        faults = (
+            (msg.get("success") is not True or not session, FailureKind.PROTOCOL, told),
+            (text(model.get("id")) in ("", "unknown"), FailureKind.LOGIN, _NO_MODEL),
+            (self._resume and began_anew, FailureKind.RESUME, "it does not know the session in this folder (any more)"),
+            (is_other, FailureKind.MODEL, f"it took {self._model} for {setup.model}"),
+            (setup.effort and level != setup.effort, FailureKind.UNSUPPORTED, level_told),
+            (setup.permissions == "ask" and not gated, FailureKind.UNSUPPORTED, ungated),
+        )
+        return next((of_kind(kind, words) for is_so, kind, words in faults if is_so), None)
 
     def _give_up(self, failed: Failed) -> Lost:
         self._lost = True
@@ -288,13 +278,8 @@ class PiRpc:
 
     def _begin(self, turn: _Turn) -> list[Output]:
         turn.begun = True
-        # What was said so far came from elsewhere.
-        aside = self._flush_aside()
-        return [
-            *aside,
-            Started(self._session_id, self._model, self._version),
-            *(self._abort() if turn.stopping else []),
-        ]
+        started = Started(self._session_id, self._model, self._status.get("kai.version", ""))
+        return [started, *self._abort()] if turn.stopping else [started]
 
     def _abort(self) -> list[Output]:
         """Dialogs first: an abort waits for whoever waits for one. Then what is queued, which would stay parked."""
@@ -307,10 +292,6 @@ class PiRpc:
         """Our turn, when what Pi says now belongs to it."""
         return self._turn if self._turn is not None and self._turn.begun else None
 
-    def _agent_start(self, _: Json) -> list[Output]:
-        self._runs = True
-        return []
-
     def _message_start(self, msg: Json) -> list[Output]:
         message, turn = record(msg.get("message")), self._turn
         if turn is None or turn.begun or not turn.taken or text(message.get("role")) != "user":
@@ -322,12 +303,9 @@ class PiRpc:
         said = text(event.get("delta"))
         if (turn := self._ours) is None or not said:
             return []
-        match text(event.get("type")):
-            case "text_delta":
-                return turn.say(said)
-            case "thinking_delta":
-                return [Thinking(said)]
-        return []
+        if event.get("type") == "text_delta":
+            return turn.say(said)
+        return [Thinking(said)] if event.get("type") == "thinking_delta" else []
 
     def _message_end(self, msg: Json) -> list[Output]:
         message = record(msg.get("message"))
@@ -336,8 +314,7 @@ class PiRpc:
         blocks = [record(block) for block in items(message.get("content"))]
         said = "".join(text(block.get("text")) for block in blocks if block.get("type") == "text")
         if (turn := self._ours) is None:
-            self._aside.append(said)
-            return [] if self._runs else self._flush_aside()
+            return [Unsolicited(said)] if said.strip() else []
         turn.reason, turn.error = text(message.get("stopReason")), text(message.get("errorMessage"))
         turn.used.append(record(message.get("usage")))
         return turn.ended(said)
@@ -367,12 +344,7 @@ class PiRpc:
         return [Compacted()] if record(msg.get("result")) else []
 
     def _extension_ui(self, msg: Json) -> list[Output]:
-        said = text(msg.get("statusText"))
-        match text(msg.get("statusKey")):
-            case "kai.version":
-                self._version = said
-            case "kai.gate":
-                self._gated = said == "on"
+        self._status[text(msg.get("statusKey"))] = text(msg.get("statusText"))
         # Also before the prompt's response: a command of an extension asks before it is answered as handled.
         turn = self._turn
         return self._asks.ask(msg, anyone_there=turn is not None and not turn.stopping)
@@ -380,10 +352,9 @@ class PiRpc:
     # Ends of turns
 
     def _settled(self, msg: Json) -> list[Output]:
-        self._runs = False
         turn = self._turn
-        if turn is None or not (turn.begun or turn.taken):
-            return self._flush_aside()
+        if turn is None or not turn.taken:
+            return []
         end = self._judge(turn, aborted=bool(msg.get("aborted")))
         if isinstance(end, Finished) and not end.stopped:
             self._worked = True
@@ -414,7 +385,7 @@ class PiRpc:
         if self._turn is not None:
             self._pending.pop(self._turn.id, None)
         self._turn = None
-        return [*self._flush_aside(), *self._asks.cancel(), *([usage] if usage != Usage() else []), end]
+        return [*self._asks.cancel(), *([usage] if usage != Usage() else []), end]
 
     def _usage(self, used: list[Json]) -> Usage:
         """Summed over the turn's requests; `used_tokens` is the last one's, which is what the conversation holds."""
@@ -432,11 +403,6 @@ class PiRpc:
             window_tokens=self._window,
             used_tokens=last,
         )
-
-    def _flush_aside(self) -> list[Output]:
-        said = "\n\n".join(part for part in self._aside if part)
-        self._aside.clear()
-        return [Unsolicited(said)] if said.strip() else []
 
 
 def _answered(msg: Json) -> list[Output]:
@@ -456,8 +422,6 @@ def _plain(error: str) -> tuple[str, int | None]:
 def _is_named(asked: str, model: str, title: str) -> bool:
     """Pi takes a part of a model's name for it; what it took must at least hold what was asked for."""
 
-    def bare(name: str) -> str:
-        return re.sub(r"[^a-z0-9]", "", name.lower())
-
-    names = bare(model), bare(title)
-    return any(bare(one) in name for one in (asked, asked.rpartition(":")[0] or asked) for name in names)
+    said = asked, asked.rpartition(":")[0], model, title
+    whole, without_level, *names = (re.sub("[^a-z0-9]", "", one.lower()) for one in said)
+    return any(whole in name or (without_level and without_level in name) for name in names)

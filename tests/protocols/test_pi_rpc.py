@@ -38,8 +38,8 @@ def test_before_its_own_response_nothing_belongs_to_a_prompt() -> None:
     pi.out("agent_start")
     pi.ask(begin=False)
     assert pi.delta("late") == []
-    assert pi.message("late words") == []
-    assert pi.settled() == [Unsolicited("late words")]
+    assert pi.message("late words") == [Unsolicited("late words")]
+    assert pi.settled() == []
     assert pi.answers(pi.id, data={"disposition": "started"}) == [Started("s-1", "acme/opus-4", "1.6.0")]
     assert said(pi.delta("mine")) == "mine"
     pi.message("mine")
@@ -50,13 +50,10 @@ def test_a_prompt_that_was_queued_begins_with_its_own_message() -> None:
     pi = Pi()
     pi.out("agent_start")
     assert pi.ask("my words", disposition="queued") == []
-    pi.message("of another run")
+    assert pi.message("of another run") == [Unsolicited("of another run")]
     assert pi.out("message_start", message={"role": "user", "content": "others' words"}) == []
     mine = {"role": "user", "content": [{"type": "text", "text": "my words"}]}
-    assert pi.out("message_start", message=mine) == [
-        Unsolicited("of another run"),
-        Started("s-1", "acme/opus-4", "1.6.0"),
-    ]
+    assert pi.out("message_start", message=mine) == [Started("s-1", "acme/opus-4", "1.6.0")]
     pi.message("the answer")
     assert pi.settled()[-1] == Finished()
 
@@ -74,11 +71,10 @@ def test_a_prompt_that_an_extension_handled_has_no_run_to_wait_for() -> None:
 
 def test_text_outside_a_turn_is_told_once_and_answers_nothing() -> None:
     pi = Pi()
-    assert pi.message("late") == [Unsolicited("late")]
     pi.out("agent_start")
     assert pi.delta("back") == []
-    assert pi.message("background") == []
-    assert pi.settled() == [Unsolicited("background")]
+    assert pi.message("background") == [Unsolicited("background")]
+    assert pi.message(" ") == []
     assert pi.settled() == []
 
 
