@@ -50,6 +50,25 @@ def test_program_version_and_login_are_found(tmp_path: Path, home: Path) -> None
     assert found == Installed(str(tmp_path / "bin/toy"), "2.1.10", True, "")
 
 
+def test_the_program_behind_a_script_is_taken_where_it_is_found(tmp_path: Path, home: Path) -> None:
+    """As npm leaves it: a link in a folder on the PATH, to a script in one package, beside the program in another."""
+    script = tmp_path / "modules/@toy/toy/bin/toy.js"
+    script.parent.mkdir(parents=True)
+    script.write_text("#!/bin/sh\necho 9.0.0\n")
+    script.chmod(0o755)
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/toy").symlink_to(script)
+    path = f"{tmp_path}/bin:/usr/bin:/bin"
+    native = replace(MANIFEST, launch=replace(MANIFEST.launch, native=("../native/toy", "../../toy-*/bin/toy")))
+    assert discover(native, path=path, home=home, env={}).program == str(tmp_path / "bin/toy")
+    (tmp_path / "modules/@toy/toy-x64").mkdir()
+    _program(tmp_path / "modules/@toy/toy-x64/bin", "echo 9.9.9")
+    found = discover(native, path=path, home=home, env={})
+    assert (found.program, found.version) == (str(tmp_path / "modules/@toy/toy-x64/bin/toy"), "9.9.9")
+    (tmp_path / "modules/@toy/toy-x64/bin/toy").chmod(0o644)
+    assert discover(native, path=path, home=home, env={}).version == "9.0.0"
+
+
 def test_an_old_version_is_told_with_what_is_needed(tmp_path: Path, home: Path) -> None:
     path = _program(tmp_path / "bin", "echo 2.1.8")
     found = discover(MANIFEST, path=path, home=home, env={})

@@ -100,6 +100,15 @@ def test_a_program_may_be_part_of_the_backend(home: Path) -> None:
     assert planned(home, changes=changes).spec.argv[:3] == (sys.executable, "-I", "/backends/agent/agent.py")
 
 
+def test_a_script_that_only_starts_the_program_is_left_out_and_needs_no_interpreter(home: Path) -> None:
+    (home / ".local/bin/agent").write_text("#!/usr/bin/env no-such-node\n")
+    (home / ".local/native").mkdir()
+    (home / ".local/native/agent").write_bytes(b"\x7fELF")
+    (home / ".local/native/agent").chmod(0o700)
+    launch = {"launch": {"native": ("../native/*",)}}
+    assert planned(home, launch).spec.argv[0] == f"{home}/.local/native/agent"
+
+
 @pytest.mark.parametrize("line", ["#!/usr/bin/env node", "#!/usr/bin/env -S node --flag", "#! /usr/bin/env  node"])
 def test_a_script_without_its_interpreter_is_told_before_it_exits_127(home: Path, line: str) -> None:
     """Kind of F173: the shim of an npm CLI is found, and node is not."""

@@ -33,6 +33,15 @@ RETRYING = "Info: Request failed due to a transient API error. Retrying..."
         (Evidence(rpc_code=-32603, text="'NoneType' object has no attribute 'startswith'"), FailureKind.PROTOCOL),
         (Evidence(rpc_code=-32602, text="Session not found: nope"), FailureKind.RESUME),
         (Evidence(rpc_code=-32603, text="fetch failed"), FailureKind.PROVIDER),
+        # As Codex shows it
+        (Evidence(rpc_code=-32600, text="no rollout found for thread id x"), FailureKind.RESUME),
+        (Evidence(rpc_code=-32600, text="thread not found: x"), FailureKind.RESUME),
+        (Evidence(code="contextWindowExceeded"), FailureKind.CONTEXT),
+        (Evidence(code="usageLimitExceeded"), FailureKind.QUOTA),
+        (Evidence(code="modelNotFound"), FailureKind.MODEL),
+        (Evidence(code="internalServerError", text="We're currently experiencing high demand"), FailureKind.PROVIDER),
+        (Evidence(code="other", text="stream disconnected before completion"), FailureKind.PROVIDER),
+        (Evidence(code="other", text="Missing environment variable: `A_KEY`."), FailureKind.LOGIN),
         # As a process that ends shows it
         (Evidence(ended=True, exit_code=1), FailureKind.CRASH),
         (Evidence(ended=True, exit_code=0), FailureKind.CRASH),
