@@ -23,8 +23,8 @@ from kai.model.errors import FailureKind
 from kai.model.events import Choice, Failed, Finished, Started, TextDelta, Thinking, Unsolicited, Usage
 from kai.protocols.acp_calls import Calls
 from kai.protocols.calls import content_text
-from kai.protocols.classify import Evidence, classify, error_in, may_be_error, of_kind
-from kai.protocols.driver import DriverSetup, Lost, Output, Outputs, Ready, Send, Skipped, Wake, dispatch_uuid
+from kai.protocols.classify import Evidence, at_start, classify, error_in, may_be_error, of_kind
+from kai.protocols.driver import DriverSetup, Lost, Output, Outputs, Ready, Send, Skipped, Wake, prompt_id
 from kai.wire import jsonrpc
 from kai.wire.jsonrpc import ErrorReply, Id, Noise, Notification, Request, Response
 from kai.wire.values import Json, amount, integer, items, pretty, record, text
@@ -48,11 +48,6 @@ _BAD_ENDS = {
 _Then = Callable[[Any], list[Output]]
 _Failed = Callable[[ErrorReply], list[Output]]
 _Setting = tuple[str, Json, FailureKind]  # method, parameters, what it means when the agent refuses
-
-
-def prompt_id(prompt: Prompt) -> int:
-    """The request id of a prompt: of the dispatch, so that the frame can be made again; far from our small ones."""
-    return 1_000 + dispatch_uuid(prompt.dispatch).int % 2_000_000_000
 
 
 def prompt_frame(prompt: Prompt, session_id: str) -> bytes:
@@ -169,8 +164,7 @@ class Acp:
     def eof(self, exit_code: int | None, stderr_tail: str) -> Outputs:
         failed = classify(Evidence(ended=True, exit_code=exit_code, stderr=stderr_tail))
         if not self._ready:
-            kind = FailureKind.LAUNCH if failed.kind is FailureKind.CRASH else failed.kind
-            return [Lost(of_kind(kind, failed.sentence).sentence, kind, failed.detail)]
+            return [Lost.of(at_start(failed))]
         if (turn := self._turn) is None:
             return self._flush_aside()
         return self._end(turn, Finished(stopped=True) if turn.stopping else failed)
@@ -201,7 +195,7 @@ class Acp:
             return self._ask_agent("session/resume", params, self._session_opened, self._resume_failed)
         if self._capabilities.get("loadSession") is True:
             return self._ask_agent("session/load", params, self._session_opened, self._resume_failed)
-        return [_lost(of_kind(FailureKind.RESUME, "it cannot take up sessions"))]
+        return [Lost.of(of_kind(FailureKind.RESUME, "it cannot take up sessions"))]
 
     def _mcp_servers(self) -> list[Json]:
         return [
@@ -218,7 +212,7 @@ class Acp:
         answer = record(value)
         self._session_id = text(answer.get("sessionId")) or self._resume
         if not self._session_id:
-            return [_lost(of_kind(FailureKind.PROTOCOL, "it gave its session no id"))]
+            return [Lost.of(of_kind(FailureKind.PROTOCOL, "it gave its session no id"))]
         self._model = self._model or text(record(answer.get("models")).get("currentModelId"))
         self._settings = self._wanted_settings()
         return self._next_setting()
@@ -254,7 +248,7 @@ class Acp:
             {"sessionId": self._session_id, **params},
             lambda _: self._next_setting(),
             # Going on in another mode than the person chose would be going on with other permissions.
-            lambda reply: [_lost(of_kind(kind, f"{method}: {_said(reply)}"))],
+            lambda reply: [Lost.of(of_kind(kind, f"{method}: {_said(reply)}"))],
         )
 
     def _become_ready(self) -> list[Output]:
@@ -273,14 +267,14 @@ class Acp:
         return [Send(jsonrpc.request(self._requests, method, params))]
 
     def _lost(self, reply: ErrorReply) -> list[Output]:
-        return [_lost(_failure(reply))]
+        return [Lost.of(_failure(reply))]
 
     def _login_failed(self, reply: ErrorReply) -> list[Output]:
-        return [_lost(of_kind(FailureKind.LOGIN, _said(reply)))]
+        return [Lost.of(of_kind(FailureKind.LOGIN, _said(reply)))]
 
     def _resume_failed(self, reply: ErrorReply) -> list[Output]:
         login = _failure(reply).kind is FailureKind.LOGIN
-        return [_lost(of_kind(FailureKind.LOGIN if login else FailureKind.RESUME, _said(reply)))]
+        return [Lost.of(of_kind(FailureKind.LOGIN if login else FailureKind.RESUME, _said(reply)))]
 
     # Requests and updates from the agent
 
@@ -469,7 +463,3 @@ def _no_model_finished(meta: Json) -> bool:
 def _failure(reply: ErrorReply) -> Failed:
     kind = text(record(reply.data).get("errorKind"))
     return classify(Evidence(text=_said(reply), code=kind, rpc_code=reply.code))
-
-
-def _lost(failed: Failed) -> Lost:
-    return Lost(failed.sentence, failed.kind, failed.detail)

@@ -37,8 +37,8 @@ from kai.protocols.app_server_answer import Answer
 from kai.protocols.app_server_asks import Asks
 from kai.protocols.app_server_items import call_of, result_of
 from kai.protocols.app_server_meter import Meter
-from kai.protocols.classify import Evidence, classify, of_kind, short
-from kai.protocols.driver import DriverSetup, Lost, Output, Outputs, Ready, Send, Skipped, Wake, dispatch_uuid
+from kai.protocols.classify import Evidence, at_start, classify, of_kind, short
+from kai.protocols.driver import DriverSetup, Lost, Output, Outputs, Ready, Send, Skipped, Wake, prompt_id
 from kai.text.safe import safe
 from kai.wire import jsonrpc
 from kai.wire.jsonrpc import ErrorReply, Id, Noise, Notification, Request, Response
@@ -65,11 +65,6 @@ _QUIET = frozenset(_UNWANTED) | {
 }  # fmt: skip
 _AGENT = re.compile(r"[^/\s]+/(\S+)")  # clientInfo.name/VERSION (…)
 _CONFIG = "its settings forbid it"
-
-
-def prompt_id(prompt: Prompt) -> int:
-    """The request id of a prompt: of the dispatch, so that the frame can be made again; far from our small ones."""
-    return 1_000 + dispatch_uuid(prompt.dispatch).int % 2_000_000_000
 
 
 def prompt_frame(prompt: Prompt, thread: str) -> bytes:
@@ -199,8 +194,7 @@ class AppServer:
     def eof(self, exit_code: int | None, stderr_tail: str) -> Outputs:
         failed = classify(Evidence(ended=True, exit_code=exit_code, stderr=safe(stderr_tail)))
         if not self._ready:
-            kind = FailureKind.LAUNCH if failed.kind is FailureKind.CRASH else failed.kind
-            return [Lost(of_kind(kind, failed.sentence).sentence, kind, failed.detail)]
+            return [Lost.of(at_start(failed))]
         if (turn := self._turn) is None:
             return []
         return self._end(Finished(stopped=True) if turn.stopping else failed)
@@ -226,7 +220,7 @@ class AppServer:
     def _account_read(self, value: Any) -> list[Output]:
         account = record(value)
         if account.get("requiresOpenaiAuth") is True and not account.get("account"):
-            return [_lost(of_kind(FailureKind.LOGIN))]
+            return [Lost.of(of_kind(FailureKind.LOGIN))]
         return self._open_thread()
 
     def _open_thread(self) -> list[Output]:
@@ -252,7 +246,7 @@ class AppServer:
         self._thread = text(record(answer.get("thread")).get("id"))
         if not self._thread or (self._resume and self._thread != self._resume):
             kind = FailureKind.RESUME if self._resume else FailureKind.PROTOCOL
-            return [_lost(of_kind(kind, f"it opened the thread {self._thread!r}"))]
+            return [Lost.of(of_kind(kind, f"it opened the thread {self._thread!r}"))]
         # Another provider, model or sandbox than the one asked for is another agent than the person chose.
         for what, wanted, got in self._wanted(answer):
             if wanted and got != wanted:
@@ -274,11 +268,11 @@ class AppServer:
         )
 
     def _lost(self, reply: ErrorReply) -> list[Output]:
-        return [_lost(_refused(reply))]
+        return [Lost.of(_refused(reply))]
 
     def _resume_failed(self, reply: ErrorReply) -> list[Output]:
         login = _refused(reply).kind is FailureKind.LOGIN
-        return [_lost(of_kind(FailureKind.LOGIN if login else FailureKind.RESUME, reply.message))]
+        return [Lost.of(of_kind(FailureKind.LOGIN if login else FailureKind.RESUME, reply.message))]
 
     def _unanswered(self, method: str) -> list[Output]:
         sentence = f"Codex did not answer {method} within {_ANSWER_S:g} s."
@@ -359,8 +353,6 @@ class AppServer:
 
     def _item_started(self, turn: _Turn, params: Json) -> list[Output]:
         item = record(params.get("item"))
-        if text(item.get("type")) == "agentMessage":
-            turn.answer.drop()  # if another was begun: it will not be completed
         self._asks.note(item)
         call = call_of(item)
         turn.tools |= call is not None
@@ -394,7 +386,6 @@ class AppServer:
         error = record(params.get("error"))
         if params.get("willRetry") is not True:
             return []
-        turn.answer.drop()
         why = text(error.get("additionalDetails")) or text(error.get("message"))
         limit = Limit(f"The provider did not answer ({short(why)}). {short(text(error.get('message')))}")
         if turn.retrying:
@@ -476,7 +467,3 @@ def _failure(error: Json) -> Failed:
 def _refused(reply: ErrorReply) -> Failed:
     code = text(record(reply.data).get("input_error_code"))
     return classify(Evidence(text=reply.message, code=code, rpc_code=reply.code))
-
-
-def _lost(failed: Failed) -> Lost:
-    return Lost(failed.sentence, failed.kind, failed.detail)

@@ -33,19 +33,11 @@ class Answer:
         parts = (*self._done.values(), "".join(self._pieces))
         return "\n\n".join(part for part in parts if part) if self._torn else ""
 
-    def drop(self) -> None:
-        """The message that is being said will not be completed."""
-        if self._pieces and self._again is None:
-            self._again = "".join(self._pieces)
-        self._open, self._at = "", 0
-
     def delta(self, message: str, said: str) -> list[TextDelta]:
         """A piece of a message; gives what of it is new to the reader."""
         if not said or message in self._done:
             return []
-        if message != self._open:
-            self.drop()
-            self._open = message
+        self._turn_to(message)
         if self._again is None:
             return self._show(said)
         known = self._again[self._at : self._at + len(said)]
@@ -61,8 +53,7 @@ class Answer:
         """A message as it stands; gives what of it has not been shown."""
         if message in self._done:
             return []
-        if message != self._open:
-            self.drop()
+        self._turn_to(message)
         shown, out = "".join(self._pieces), list[TextDelta]()
         if text.startswith(shown):
             out = self._show(text[len(shown) :])
@@ -74,6 +65,12 @@ class Answer:
         self._pieces.clear()
         self._open, self._again, self._at = "", None, 0
         return out
+
+    def _turn_to(self, message: str) -> None:
+        """Another message than the one that was being said: that one will not be completed."""
+        if message != self._open:
+            self._again = self._again or "".join(self._pieces) or None
+            self._open, self._at = message, 0
 
     def _show_anew(self, said: str) -> list[TextDelta]:
         """Another attempt says something else than the one that was shown."""

@@ -1,7 +1,7 @@
 """Why a turn failed, from whatever a backend shows of it: one function for all of them."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from kai.model.errors import FailureKind
@@ -119,6 +119,13 @@ def classify(evidence: Evidence) -> Failed:
 def of_kind(kind: FailureKind, text: str = "", *, session_lost: bool = False) -> Failed:
     """A failure whose kind is known already."""
     return Failed(kind, _sentence(kind, Evidence(text=text)), detail=text, session_lost=session_lost)
+
+
+def at_start(failed: Failed) -> Failed:
+    """A process that ended before it was ready: where nothing else is known, it could not be started."""
+    if failed.kind not in (FailureKind.CRASH, FailureKind.PROTOCOL):
+        return failed
+    return replace(of_kind(FailureKind.LAUNCH, failed.sentence, session_lost=True), detail=failed.detail)
 
 
 def moment(epoch_s: float | None) -> datetime | None:

@@ -13,7 +13,7 @@ from uuid import UUID, uuid5
 from kai.model.backends import Manifest
 from kai.model.context import Prompt
 from kai.model.errors import FailureKind
-from kai.model.events import BackendEvent, Choice
+from kai.model.events import BackendEvent, Choice, Failed
 from kai.model.ids import DispatchId
 
 _NAMESPACE = UUID("6f0f3a52-3c7c-4b54-9a55-0a5c3d1b7e11")
@@ -22,6 +22,11 @@ _NAMESPACE = UUID("6f0f3a52-3c7c-4b54-9a55-0a5c3d1b7e11")
 def dispatch_uuid(dispatch: DispatchId) -> UUID:
     """The uuid under which a backend knows a dispatch: the same attempt is the same message, however often sent."""
     return uuid5(_NAMESPACE, dispatch)
+
+
+def prompt_id(prompt: Prompt) -> int:
+    """The request id of a prompt: of the dispatch, so that the frame can be made again; far from our small ones."""
+    return 1_000 + dispatch_uuid(prompt.dispatch).int % 2_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +61,10 @@ class Lost:
     reason: str
     kind: FailureKind
     detail: str = ""
+
+    @classmethod
+    def of(cls, failed: Failed) -> "Lost":
+        return cls(failed.sentence, failed.kind, failed.detail)
 
 
 @dataclass(frozen=True, slots=True)

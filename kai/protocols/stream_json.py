@@ -33,7 +33,7 @@ from kai.model.events import (
     Usage,
 )
 from kai.protocols.calls import content_text, target_of
-from kai.protocols.classify import Evidence, classify, moment, of_kind
+from kai.protocols.classify import Evidence, at_start, classify, moment, of_kind
 from kai.protocols.driver import DriverSetup, Lost, Output, Outputs, Ready, Send, Skipped, dispatch_uuid
 from kai.protocols.stream_json_asks import Asks
 from kai.wire.values import Json, amount, integer, items, line_of, parse, record, text
@@ -173,7 +173,7 @@ class StreamJson:
     def eof(self, exit_code: int | None, stderr_tail: str) -> Outputs:
         failed = classify(Evidence(ended=True, exit_code=exit_code, stderr=stderr_tail))
         if not self._ready:
-            return [_lost(failed)]
+            return [Lost.of(at_start(failed))]
         if self._turn is None:
             return self._flush_aside()
         return self._end(Finished(stopped=True) if self._turn.stopping else failed)
@@ -338,7 +338,7 @@ class StreamJson:
     def _result(self, msg: Json) -> list[Output]:
         errors = "\n".join(text(error) for error in items(msg.get("errors")))
         if not self._ready:
-            return [_lost(classify(Evidence(text=errors or text(msg.get("result")))))]
+            return [Lost.of(at_start(classify(Evidence(text=errors or text(msg.get("result"))))))]
         self._works = False
         turn = self._turn
         if turn is None or not self._is_ours(turn, msg):
@@ -427,10 +427,3 @@ def _tool_result(block: Json) -> list[Output]:
     if not tool_id or not text(block.get("type")).endswith("tool_result"):
         return []
     return [ToolResult(tool_id, not block.get("is_error"), content_text(block.get("content")))]
-
-
-def _lost(failed: Failed) -> Lost:
-    """A failure before the session was ready."""
-    if failed.kind in (FailureKind.CRASH, FailureKind.PROTOCOL):
-        failed = of_kind(FailureKind.LAUNCH, failed.sentence, session_lost=True)
-    return Lost(failed.sentence, failed.kind, failed.detail)

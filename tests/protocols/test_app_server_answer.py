@@ -42,7 +42,6 @@ def test_a_message_that_is_begun_again_and_again_is_shown_once(text: str, cuts: 
             size = data.draw(st.integers(1, len(rest)))
             out += answer.delta(str(attempt), rest[:size])
             rest = rest[size:]
-        answer.drop()
     out += answer.complete("last", text)
     assert shown(out) == text
     assert answer.corrected == ""
