@@ -55,7 +55,9 @@ class PeerConnection(HttpToolsProtocol):
         self._timer_s = 0.0  # what the timer was set to
         self._due_s = 0.0  # how long the part of a request that is arriving may take; 0: none is
         self._loose_bytes = 0  # received since the last byte of a body or the last end of a request
+        self._head_bytes = 0  # of the head that is being read
         self._stuck_timer: asyncio.TimerHandle | None = None
+        self._last_word: ApiError | None = None  # to be said behind the answers that are owed
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         self.transport = transport
@@ -81,7 +83,7 @@ class PeerConnection(HttpToolsProtocol):
         self._loose_bytes += len(data)
         super().data_received(data)
         if self._loose_bytes > self._limits.head_bytes:
-            self._say(malformed(f"its headers are longer than {self._limits.head_bytes:,} bytes"))
+            self._say(self._too_long())
         # What has come belongs to no request: uvicorn has stopped its idle timer for it all the same.
         is_idle = self.cycle is None or self.cycle.response_complete
         self._set_timer(self._due_s or (self._limits.head_s if is_idle else 0.0))
@@ -90,10 +92,23 @@ class PeerConnection(HttpToolsProtocol):
         super().on_message_begin()
         self.scope["kai.peer"] = self._peer  # type: ignore[typeddict-unknown-key]
         self._due_s = self._limits.head_s
+        self._head_bytes = 0
+
+    def on_url(self, url: bytes) -> None:
+        self._head_bytes += len(url)
+        super().on_url(url)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._head_bytes += len(name) + len(value)
+        super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
-        if len(self.pipeline) >= self._limits.pipelined:
-            raise httptools.HttpParserError("too many requests ahead of their answers")
+        if self._head_bytes > self._limits.head_bytes:
+            self._say(self._too_long())
+        elif len(self.pipeline) >= self._limits.pipelined:
+            self._say(malformed(f"more than {self._limits.pipelined} requests are ahead of their answers"))
+        if self._last_word or self.transport.is_closing():
+            raise httptools.HttpParserError
         self._due_s = self._limits.body_s
         super().on_headers_complete()
 
@@ -106,8 +121,20 @@ class PeerConnection(HttpToolsProtocol):
         self._due_s = 0.0
         super().on_message_complete()
 
+    def on_response_complete(self) -> None:
+        if self._last_word is None or self.pipeline:
+            super().on_response_complete()
+        else:
+            self.transport.write(encoded_problem(self._last_word))
+            self.transport.close()
+        if self._last_word:
+            self.flow.pause_reading()
+
     def send_400_response(self, msg: str) -> None:
         self._say(malformed("it is no HTTP/1.1"))
+
+    def _too_long(self) -> ApiError:
+        return malformed(f"its headers are longer than {self._limits.head_bytes:,} bytes")
 
     def pause_writing(self) -> None:
         super().pause_writing()
@@ -128,7 +155,9 @@ class PeerConnection(HttpToolsProtocol):
         self._timer = self.loop.call_later(limit_s, self._too_late) if limit_s else None
 
     def _too_late(self) -> None:
-        if self._due_s:
+        if self._last_word:
+            self._cut()
+        elif self._due_s:
             self._say(ApiError(408, "Too slow", f"The request did not arrive within {self._due_s:g} seconds."))
         else:
             self.transport.close()
@@ -138,8 +167,19 @@ class PeerConnection(HttpToolsProtocol):
         self.transport.abort()
 
     def _say(self, error: ApiError) -> None:
-        """Answer in the place of the application, where that does not stand inside another answer, and close."""
+        """Answer in the place of the application, where that does not stand inside another answer, and close.
+
+        Requests that wait for their answers get them first.
+        """
+        if self._last_word or self.transport.is_closing():
+            return
         cycle = self.cycle
+        if self.pipeline:
+            self._last_word = error
+            self.flow.pause_reading()
+            self._due_s = self._limits.stuck_s
+            self._set_timer(self._due_s)
+            return
         if cycle is None or cycle.response_complete or not (cycle.response_started or self.pipeline):
             self.transport.write(encoded_problem(error))
         self.transport.close()

@@ -147,7 +147,7 @@ async def test_a_body_of_a_hundred_megabytes_is_refused_before_it_is_sent(served
 
 
 async def test_requests_sent_far_ahead_of_their_answers_are_bounded(house: House) -> None:
-    house.limits = ApiLimits(pipelined=4)
+    house.limits = ApiLimits(pipelined=4, stuck_s=0.3)
     house.door.hold = anyio.Event()
     body = b'{"chat":"1","external_id":"a","text":"x"}'
     async with house.serving(), connected(house) as stream:
@@ -156,6 +156,32 @@ async def test_requests_sent_far_ahead_of_their_answers_are_bounded(house: House
         house.door.hold.set()
         assert await works(house)
     assert len(house.door.taken) <= 1
+
+
+async def test_what_is_one_request_too_many_is_said_behind_the_answers_that_are_owed(house: House) -> None:
+    house.limits = ApiLimits(pipelined=4)
+    async with house.serving(), connected(house) as stream:
+        await stream.send(GET * 100)
+        got = await rest(stream)
+        assert re.findall(rb"HTTP/1.1 (\d+)", got) == [b"200"] * 5 + [b"400"]
+        assert b"ahead of their answers" in got
+        assert await works(house)
+
+
+async def test_no_http_behind_requests_is_said_behind_their_answers(served: House) -> None:
+    async with connected(served) as stream:
+        await stream.send(GET * 2 + b"\x00\xff\r\n\r\n")
+        got = await rest(stream)
+    assert re.findall(rb"HTTP/1.1 (\d+)", got) == [b"200", b"200", b"400"]
+
+
+@pytest.mark.parametrize("long", ["header", "path"])
+async def test_a_head_over_the_limit_is_refused_though_it_comes_at_once(served: House, long: str) -> None:
+    many = b"y" * 200_000
+    sent = GET[:-2] + b"x: " + many + b"\r\n\r\n" if long == "header" else GET.replace(b"status", b"status?" + many)
+    got = await served.raw(sent)
+    assert got.startswith(b"HTTP/1.1 400 ")
+    assert b"headers are longer" in got
 
 
 async def test_requests_a_little_ahead_of_their_answers_are_answered_in_order(served: House) -> None:
