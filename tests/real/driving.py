@@ -96,7 +96,7 @@ class Bench:
 
     @asynccontextmanager
     async def session(
-        self, *, resume: str = "", permissions: str = "ask", temporary: bool = False, url: str = ""
+        self, *, resume: str = "", permissions: str = "ask", temporary: bool = False, url: str = "", effort: str = ""
     ) -> AsyncIterator[Session]:
         """A session of the agent; `url` points it elsewhere than at the stub."""
         run = RunId(f"r-{self.agent.backend}-{len(self.runs)}-{id(self)}")
@@ -109,7 +109,7 @@ class Bench:
                 self.manifest,
                 run=run,
                 model=self.agent.model,
-                effort="",
+                effort=effort,
                 permissions=permissions,
                 resume=resume,
                 temporary=temporary,
@@ -124,6 +124,7 @@ class Bench:
             manifest=self.manifest,
             cwd=str(self.workspace),
             model=self.agent.model,
+            effort=effort,
             permissions=permissions,
             temporary=temporary,
         )

@@ -12,7 +12,7 @@ from kai.model.errors import FailureKind
 from kai.model.events import Ask, ChoiceKind, Finished
 from kai.protocols.session import SessionLostError, StopReport
 from kai.resources import folder
-from tests.real.agents import CLAUDE, CODEX, GEMINI, processes_marked
+from tests.real.agents import CLAUDE, CODEX, GEMINI, PI, processes_marked
 from tests.real.blocks import WORDS, block
 from tests.real.driving import Bench, Seen, until
 from tests.stub_model import Place
@@ -228,7 +228,7 @@ FAILURES = {
 
 
 async def test_every_error_of_the_provider_gets_its_kind_and_the_next_prompt_works(bench: Bench) -> None:
-    if bench.agent not in (CLAUDE, GEMINI, CODEX):
+    if bench.agent not in (CLAUDE, GEMINI, CODEX, PI):
         pytest.skip("only of these is it known how many attempts they make")
     seen = {}
 
@@ -262,7 +262,7 @@ async def test_a_cut_answer_is_no_success(bench: Bench) -> None:
 
 
 async def test_a_provider_that_cannot_be_reached_is_told_as_that(bench: Bench) -> None:
-    if bench.agent not in (CLAUDE, GEMINI, CODEX):
+    if bench.agent not in (CLAUDE, GEMINI, CODEX, PI):
         pytest.skip("only of these is it known how many attempts they make")
     bench.manifest = replace(bench.manifest, options=(*bench.manifest.options, ("patience_s", "1")))
     async with bench.session(url="http://127.0.0.1:9") as session:
