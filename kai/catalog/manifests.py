@@ -18,6 +18,9 @@ from kai.settings.yaml_marks import KeyPath, Marked
 QUIRKS: Mapping[str, str] = {
     "root_bypass_needs_sandbox": "as root it refuses permissions 'bypass' unless IS_SANDBOX=1 is set",
     "latches_login": "once its login was refused, the process refuses every later prompt",
+    "stop_spoils": "ACP: after a stop or an internal error it puts off every prompt, or mixes old words into new ones",
+    "takes_up_anything": "ACP: it resumes a session that it does not know as a new one, and loads it without an answer",
+    "tells_notices": "ACP: what happens to it stands among the words, each (`Info: …`) in a piece of its own",
 }
 OPTIONS: Mapping[str, str] = {
     "auth_method": "ACP: method for `authenticate`, where the agent offers it",

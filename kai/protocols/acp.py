@@ -23,7 +23,16 @@ from kai.model.errors import FailureKind
 from kai.model.events import Choice, Failed, Finished, Started, TextDelta, Thinking, Unsolicited, Usage
 from kai.protocols.acp_calls import Calls
 from kai.protocols.calls import content_text
-from kai.protocols.classify import Evidence, at_start, classify, error_in, may_be_error, of_kind
+from kai.protocols.classify import (
+    Evidence,
+    at_start,
+    classify,
+    error_in,
+    error_notice,
+    is_notice,
+    may_be_error,
+    of_kind,
+)
 from kai.protocols.driver import DriverSetup, Lost, Output, Outputs, Ready, Send, Skipped, Wake, prompt_id
 from kai.wire import jsonrpc
 from kai.wire.jsonrpc import ErrorReply, Id, Noise, Notification, Request, Response
@@ -36,8 +45,6 @@ _ASIDE_S = 1.0  # text outside a prompt comes in pieces and without an end: a pa
 _ASIDE_CHARS = 16_000
 _QUIET = frozenset({"plan", "available_commands_update", "session_info_update", "config_option_update"})
 _QUIET |= {"current_mode_update", "user_message_chunk"}
-_LATCHES_LOGIN = "latches_login"  # quirk: once refused, the process refuses every later prompt
-
 
 _BAD_ENDS = {
     "refusal": (FailureKind.REFUSED, ""),
@@ -71,6 +78,7 @@ class _Turn:
     stopping: bool = False
     said: str = ""  # only as much as an error could be long
     held: str = ""
+    notice: str = ""  # the last that the agent told of itself, when no word of the model came after it
     message: str = ""
     broken: bool = False  # something came between two pieces of text
     messages: set[str] = field(default_factory=set)
@@ -191,7 +199,8 @@ class Acp:
         if not self._resume:
             return self._ask_agent("session/new", place, self._session_opened, self._lost)
         params = {"sessionId": self._resume, **place}
-        if "resume" in record(self._capabilities.get("sessionCapabilities")):
+        resumes = "resume" in record(self._capabilities.get("sessionCapabilities"))
+        if resumes and not self._is_quirky("takes_up_anything"):
             return self._ask_agent("session/resume", params, self._session_opened, self._resume_failed)
         if self._capabilities.get("loadSession") is True:
             return self._ask_agent("session/load", params, self._session_opened, self._resume_failed)
@@ -210,6 +219,8 @@ class Acp:
 
     def _session_opened(self, value: Any) -> list[Output]:
         answer = record(value)
+        if self._resume and not answer and self._is_quirky("takes_up_anything"):
+            return [Lost.of(of_kind(FailureKind.RESUME, "it does not know it"))]
         self._session_id = text(answer.get("sessionId")) or self._resume
         if not self._session_id:
             return [Lost.of(of_kind(FailureKind.PROTOCOL, "it gave its session no id"))]
@@ -346,6 +357,10 @@ class Acp:
             self._repeats_ids = True
         if not said:
             return []
+        if self._is_quirky("tells_notices") and is_notice(said):
+            turn.notice, turn.broken = said, True
+            return []
+        turn.notice = ""
         if (turn.said or turn.held) and (turn.broken if not message else message != turn.message):
             said = f"\n\n{said}"
         turn.message, turn.broken = message, False
@@ -382,14 +397,17 @@ class Acp:
         end = self._judge(turn, reason, meta)
         if isinstance(end, Finished) and not end.stopped:
             self._worked = True
-        return [*self._end(turn, end, keep_held=isinstance(end, Finished), before=[usage] if usage != Usage() else [])]
+        ended = self._end(turn, end, keep_held=isinstance(end, Finished), before=[usage] if usage != Usage() else [])
+        if turn.stopping and self._is_quirky("stop_spoils"):
+            ended.append(Lost("The agent keeps no session over a stop.", FailureKind.PROTOCOL))
+        return ended
 
     def _judge(self, turn: _Turn, reason: str, meta: Json) -> Finished | Failed:
         """What a stop reason came to; one that is not known is an ordinary end."""
         whole = (turn.said + turn.held).strip()
         if reason == "cancelled":
             return Finished(stopped=True)
-        if not self._calls.any and (failed := error_in(whole)):
+        if failed := error_notice(turn.notice) or (None if self._calls.any else error_in(whole)):
             return failed
         if not whole and not self._calls.any and self._resume and not self._worked:
             return of_kind(FailureKind.RESUME, "it ended at once, without a turn", session_lost=True)
@@ -409,10 +427,11 @@ class Acp:
             lost = Lost("The agent answered the stop with an error.", FailureKind.PROTOCOL, _said(reply))
             return [*self._end(turn, Finished(stopped=True), keep_held=True), lost]
         failed = _failure(reply)
-        latched = failed.kind is FailureKind.LOGIN and _LATCHES_LOGIN in self._setup.manifest.quirks
-        lost_session = latched or failed.kind in (FailureKind.RESUME, FailureKind.CONTEXT)
+        lasting = failed.kind in (FailureKind.RESUME, FailureKind.CONTEXT)
+        lasting |= failed.kind is FailureKind.LOGIN and self._is_quirky("latches_login")
+        lasting |= failed.kind is FailureKind.PROTOCOL and self._is_quirky("stop_spoils")
         # What was held back looked like an error, and here the error is: it is said once.
-        return self._end(turn, Failed(failed.kind, failed.sentence, failed.detail, failed.resets_at, lost_session))
+        return self._end(turn, Failed(failed.kind, failed.sentence, failed.detail, failed.resets_at, lasting))
 
     def _end(
         self, turn: _Turn, end: Finished | Failed, *, keep_held: bool = False, before: list[Output] | None = None
@@ -421,7 +440,11 @@ class Acp:
         self._turn = None
         self._pending.pop(turn.id, None)
         self._former, self._former_stopped = turn.messages - {""}, turn.stopping
-        return [*held, *(before or []), *self._calls.cancel(), end, *self._flush_aside()]
+        calls = self._calls.cancel() if end != Finished() else [*self._calls.cancel(), *self._calls.finish()]
+        return [*held, *(before or []), *calls, end, *self._flush_aside()]
+
+    def _is_quirky(self, quirk: str) -> bool:
+        return quirk in self._setup.manifest.quirks
 
     def _whole_usage(self, turn: _Turn, meta: Json) -> Usage:
         quota = record(record(meta.get("quota")).get("token_count"))

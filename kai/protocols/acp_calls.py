@@ -21,6 +21,7 @@ class _Open:
     """A request for permission: `options` are the agent's, by our keys."""
 
     id: Id
+    tool_id: str
     choices: tuple[Choice, ...]
     options: dict[str, str]
 
@@ -38,6 +39,8 @@ class Calls:
         self._auto_allow = auto_allow
         self._count = 0
         self._known: dict[str, dict[str, Any]] = {}
+        self._ended: set[str] = set()
+        self._denied: set[str] = set()
         self._open: dict[str, _Open] = {}
 
     @property
@@ -47,7 +50,13 @@ class Calls:
 
     def forget(self) -> None:
         """A new turn begins."""
-        self._known.clear()
+        for known in (self._known, self._ended, self._denied):
+            known.clear()
+
+    def finish(self) -> list[Output]:
+        """The turn ended as it should. Hermes never tells how an edit went that it had asked for."""
+        left = [tool_id for tool_id in self._known if tool_id not in self._ended]
+        return [ToolResult(tool_id, tool_id not in self._denied) for tool_id in left]
 
     def note(self, update: Json) -> list[Output]:
         """A ``tool_call`` or ``tool_call_update``: what changed is merged into what is known."""
@@ -57,6 +66,7 @@ class Calls:
         out: list[Output] = [ToolCall(tool_id, _name(call), _target(call))]
         ended = _ENDED.get(text(update.get("status")))
         if ended is not None:
+            self._ended.add(tool_id)
             raw = update.get("rawOutput")
             said = text(raw) or text(record(raw).get("output")) or content_text(update.get("content"))
             out.append(ToolResult(tool_id, ended, said))
@@ -67,10 +77,10 @@ class Calls:
         if not anyone_there:
             return [_cancelled(request)]
         update = record(params.get("toolCall"))
-        tool_id = text(update.get("toolCallId"))
+        tool_id = self._meant(text(update.get("toolCallId")), text(update.get("kind")))
         call = self._merge(tool_id, update)
         choices, options = _choices(items(params.get("options")))
-        item = _Open(request, choices, options)
+        item = _Open(request, tool_id, choices, options)
         # Some agents never announce a call that asks.
         announced = [ToolCall(tool_id, _name(call), _target(call))] if tool_id else []
         if self._auto_allow and (allowed := _narrowest_allow(item)):
@@ -88,6 +98,8 @@ class Calls:
             return []
         refusal = Choice("", "", ChoiceKind.REJECT_ONCE)
         option = item.option(choice or refusal) or item.option(refusal)
+        if choice is None or choice.kind not in (ChoiceKind.ALLOW_ONCE, ChoiceKind.ALLOW_ALWAYS):
+            self._denied.add(item.tool_id)
         return [_selected(item.id, option) if option else _cancelled(item.id)]
 
     def cancel(self) -> list[Output]:
@@ -97,6 +109,15 @@ class Calls:
             out += [_cancelled(item.id), AskWithdrawn(key)]
         self._open.clear()
         return out
+
+    def _meant(self, tool_id: str, kind: str) -> str:
+        """Hermes asks under an id of its own for a call that it has announced: the one that is open."""
+        if tool_id in self._known:
+            return tool_id
+        running = [
+            known for known, call in self._known.items() if call.get("kind") == kind and known not in self._ended
+        ]
+        return running[0] if len(running) == 1 else tool_id
 
     def _merge(self, tool_id: str, update: Json) -> dict[str, Any]:
         call = self._known.setdefault(tool_id, {})

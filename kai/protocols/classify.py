@@ -43,7 +43,7 @@ _BY_WORDS = tuple(
             FailureKind.RESUME,
         ),
         (
-            r"prompt is too long|context.{0,20}(length|window|limit)|too many tokens|(request|input).too.large",
+            r"prompt is too long|prompt budget|context.{0,20}(length|window|limit)|too many tokens|too.large",
             FailureKind.CONTEXT,
         ),
         (
@@ -62,13 +62,15 @@ _BY_WORDS = tuple(
             FailureKind.PROVIDER,
         ),
         (r"econn|enotfound|etimedout|getaddrinfo|connection.(refused|error|reset|failed)", FailureKind.PROVIDER),
-        (r"unavailable|stream.?(error|closed|ended|disconnected)|transient api error", FailureKind.PROVIDER),
+        (r"unavailable|stream.?(error|closed|ended|disconnected)", FailureKind.PROVIDER),
     )
 )
 _STATUS = re.compile(
     r"(?:HTTP|API Error|error|status|code|rejected)\W{0,4}(?:code\W{0,3})?\(?([45]\d\d)\b", re.IGNORECASE
 )
 _RESET = re.compile(r"\|(\d{10})\b")
+
+_BUSY = "Queued for the next turn."  # Hermes, to every prompt after a tool that it could not cancel
 
 # How an answer begins that is no answer: CLIs that send their provider's error as the agent's words.
 _ERROR_STARTS = (
@@ -78,14 +80,18 @@ _ERROR_STARTS = (
     "Not logged in",
     "There's an issue with the selected model",
     "Error: ",
-    "Info: Request failed due to a transient API error",
+    _BUSY,
 )
-_RETRYING = r"(?:\s*Info: Request failed due to a transient API error\. Retrying\.\.\.)*\s*"
 _ERROR_TEXT = re.compile(
     # "HTTP " and "Error: " begin honest answers, too: those must also go on like an error.
-    _RETRYING + r"(?:HTTP [45]\d\d:|Error: (?=.*(?:HTTP [45]\d\d|finish_reason|failed))|API Error\b"
-    r"|Failed to authenticate\b|Not logged in\b|There's an issue with the selected model|$)",
+    r"\s*(?:HTTP [45]\d\d:|Error: (?=.*(?:HTTP [45]\d\d|finish_reason|failed))|API Error\b"
+    r"|Failed to authenticate\b|Not logged in\b|There's an issue with the selected model"
+    r"|Queued for the next turn\. \(\d+ queued\)$)",
     re.DOTALL,
+)
+# Copilot tells what happened to it in pieces of its own between the model's words.
+_NOTICE = re.compile(
+    r"Info: (?:\S*/\S+|Operation cancelled by user|Re(?:quest|sponse) .{0,200}Retrying\.\.\.)|Error: .*", re.DOTALL
 )
 LONGEST_ERROR_CHARS = 600
 
@@ -148,7 +154,19 @@ def error_in(answer: str) -> Failed | None:
     """The failure, when a whole answer is nothing but the error of a provider."""
     if not answer.strip() or len(answer) > LONGEST_ERROR_CHARS or not _ERROR_TEXT.match(answer):
         return None
-    return classify(Evidence(text=re.sub(_RETRYING, "", answer, count=1).strip() or answer.strip()))
+    if answer.startswith(_BUSY):
+        return of_kind(FailureKind.PROTOCOL, f"it is busy with a turn that is over: {answer}", session_lost=True)
+    return classify(Evidence(text=answer.strip()))
+
+
+def is_notice(piece: str) -> bool:
+    """A piece of text that an agent of quirk ``tells_notices`` says about itself."""
+    return bool(_NOTICE.fullmatch(piece))
+
+
+def error_notice(piece: str) -> Failed | None:
+    """The failure that such a piece tells of, if any."""
+    return classify(Evidence(text=piece.strip())) if piece.startswith("Error: ") else None
 
 
 def _kind(evidence: Evidence) -> FailureKind:

@@ -27,10 +27,26 @@ def _told(manifest: Manifest) -> str:
 
 
 def test_the_backends_of_this_release_are_there() -> None:
-    assert list(MANIFESTS) == ["claude", "claude-agent-acp", "gemini", "offline", "opencode", "pi"]
-    assert MANIFESTS["claude"].protocol is ProtocolName.STREAM_JSON
-    assert MANIFESTS["pi"].protocol is ProtocolName.PI_RPC
-    assert {each.protocol for name, each in MANIFESTS.items() if name not in ("claude", "pi")} == {ProtocolName.ACP}
+    assert list(MANIFESTS) == [
+        "claude",
+        "claude-agent-acp",
+        "cline",
+        "codex",
+        "copilot",
+        "gemini",
+        "goose",
+        "hermes",
+        "offline",
+        "opencode",
+        "pi",
+    ]
+    others = {name: each.protocol.value for name, each in MANIFESTS.items() if each.protocol is not ProtocolName.ACP}
+    assert others == {"claude": "stream_json", "codex": "app_server", "pi": "pi_rpc"}
+
+
+def test_what_nobody_has_run_is_marked() -> None:
+    assert [name for name, manifest in MANIFESTS.items() if not manifest.tried] == ["goose"]
+    assert "**Untried**" in (folder("backends") / "goose/README.md").read_text()
 
 
 def test_its_readme_tells_the_versions_tried_and_its_quirks(manifest: Manifest) -> None:
@@ -54,7 +70,7 @@ def test_every_file_that_it_names_in_its_folder_is_there(manifest: Manifest) -> 
     parts = [*launch.argv, *launch.ask, *launch.bypass, *manifest.version_argv, *(value for _, value in launch.set_env)]
     for part in parts:
         if "{backend_dir}" in part:
-            assert Path(part.replace("{backend_dir}", manifest.folder)).is_file()
+            assert Path(part.replace("{backend_dir}", manifest.folder)).exists()
 
 
 def test_a_key_that_would_override_a_login_is_kept_back_only_where_there_is_a_login(manifest: Manifest) -> None:

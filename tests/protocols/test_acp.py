@@ -18,7 +18,7 @@ from kai.model.events import (
     Usage,
 )
 from kai.protocols.driver import Lost, Output, Skipped, Wake
-from tests.protocols.acp_agent import Agent, failed, only
+from tests.protocols.acp_agent import INFO, Agent, failed, only
 from tests.protocols.agents import pick
 
 # In a turn
@@ -215,6 +215,43 @@ def test_an_agent_that_latches_a_refused_login_is_given_up() -> None:
     agent = Agent(quirks=("latches_login",))
     agent.ask()
     assert failed(agent.fail(-31002, "Unauthorized")).session_lost
+
+
+def test_an_agent_that_a_stop_spoils_is_given_up_after_a_stop_and_after_an_error_of_its_own() -> None:
+    agent = Agent(quirks=("stop_spoils",))
+    agent.ask()
+    agent.keep(agent.driver.interrupt())
+    *_, end, lost = agent.end("cancelled")
+    assert (end, type(lost)) == (Finished(stopped=True), Lost)
+    agent = Agent(quirks=("stop_spoils",))
+    agent.ask()
+    assert failed(agent.fail(-32603, "Internal error", key=agent.prompt_id)).session_lost
+    agent.ask(number=2)
+    assert failed(agent.fail(429, "slow down", key=agent.prompt_id)).session_lost is False
+
+
+@pytest.mark.parametrize("quirks", [(), ("takes_up_anything",)])
+def test_an_empty_answer_to_a_resume_is_a_yes_unless_the_agent_says_yes_to_anything(quirks: tuple[str, ...]) -> None:
+    agent = Agent(resume="s-0", open_it=False, quirks=quirks)
+    able = {"loadSession": True, "sessionCapabilities": {"resume": {}}}
+    agent.reply({**INFO, "agentCapabilities": able})
+    assert agent.last["method"] == ("session/load" if quirks else "session/resume")
+    answered = agent.reply({})
+    assert [output.kind for output in answered if isinstance(output, Lost)] == [FailureKind.RESUME] * len(quirks)
+
+
+def test_what_an_agent_tells_of_itself_is_no_word_of_the_answer_and_its_last_error_a_failure() -> None:
+    agent = Agent(quirks=("tells_notices",))
+    agent.ask()
+    agent.chunk("one")
+    assert agent.chunk("Info: Response was interrupted due to a server error. Retrying...") == []
+    assert agent.chunk("two") == [TextDelta("\n\ntwo")]
+    assert agent.chunk("Error: Failed to get response from the AI model") == []
+    assert failed(agent.end()).kind is FailureKind.PROTOCOL
+    agent.ask(number=2)
+    agent.chunk("Error: Failed to get response from the AI model")
+    agent.chunk("and yet an answer")
+    assert agent.end()[-1] == Finished()
 
 
 def test_a_second_answer_to_the_same_prompt_counts_for_nothing() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from kai.model.events import Ask, Choice, ChoiceKind
+from kai.model.events import Ask, Choice, ChoiceKind, ToolResult
 from kai.protocols.acp_calls import Calls
 from kai.protocols.driver import Output, Send
 
@@ -91,3 +91,24 @@ def test_a_call_without_an_id_is_no_call() -> None:
     calls = Calls(auto_allow=False)
     assert calls.note({"title": "x"}) == []
     assert not calls.any
+
+
+def test_a_question_under_an_id_of_its_own_is_about_the_one_call_of_its_kind_that_runs() -> None:
+    calls = Calls(auto_allow=False)
+    calls.note({"toolCallId": "c1", "kind": "edit", "status": "completed"})
+    calls.note({"toolCallId": "c2", "kind": "edit", "title": "write: x"})
+    asked = ask(calls, [option("allow_once")], {"toolCallId": "approval-1", "kind": "edit"})
+    assert asked.tool_id == "c2"
+    calls.note({"toolCallId": "c3", "kind": "edit"})
+    assert ask(calls, [option("allow_once")], {"toolCallId": "approval-2", "kind": "edit"}).tool_id == "approval-2"
+
+
+def test_at_a_good_end_a_call_whose_result_was_never_told_is_done_unless_it_was_denied() -> None:
+    calls = Calls(auto_allow=False)
+    calls.note({"toolCallId": "told", "status": "failed"})
+    for number, kind in enumerate(("allow_once", "reject_once")):
+        asked = ask(calls, [option("allow_once"), option("reject_once")], {"toolCallId": f"t{number}"})
+        calls.answer(asked.ask, next(choice for choice in asked.choices if choice.kind.value == kind))
+    assert calls.finish() == [ToolResult("t0", ok=True), ToolResult("t1", ok=False)]
+    calls.forget()
+    assert calls.finish() == []

@@ -5,9 +5,17 @@ from datetime import UTC, datetime
 import pytest
 
 from kai.model.errors import FailureKind
-from kai.protocols.classify import Evidence, classify, error_in, may_be_error, moment, of_kind, short
-
-RETRYING = "Info: Request failed due to a transient API error. Retrying..."
+from kai.protocols.classify import (
+    Evidence,
+    classify,
+    error_in,
+    error_notice,
+    is_notice,
+    may_be_error,
+    moment,
+    of_kind,
+    short,
+)
 
 
 @pytest.mark.parametrize(
@@ -92,8 +100,7 @@ def test_a_time_that_is_none_is_no_time(epoch: float | None) -> None:
     [
         ("HTTP 401: stub error 401", FailureKind.LOGIN),
         ("Error: Authentication failed with provider at x (HTTP 401).\n  Check your KEY.", FailureKind.LOGIN),
-        (RETRYING + RETRYING + "Error: Authentication failed with provider at x (HTTP 401).", FailureKind.LOGIN),
-        (RETRYING, FailureKind.PROVIDER),
+        ("Queued for the next turn. (2 queued)", FailureKind.PROTOCOL),
         ("Error: missing finish_reason for choice 0", FailureKind.PROVIDER),
         ("API Error: 529 Overloaded", FailureKind.PROVIDER),
     ],
@@ -111,7 +118,7 @@ def test_an_answer_that_is_nothing_but_an_error_is_a_failure(answer: str, kind: 
         "HTTP 401 means that the server does not know you.",
         "Error: is the prefix that the program writes.",
         "The log says: HTTP 401: no key",
-        RETRYING + "Here is your poem.",
+        "Queued for the next turn. That is all I know.",
         "API Error handling is " + "long " * 200,
     ],
 )
@@ -123,6 +130,26 @@ def test_text_is_held_back_only_while_it_may_be_an_error() -> None:
     assert all(may_be_error("API Error: 401"[:length]) for length in range(1, 14))
     assert not may_be_error("An answer")
     assert not may_be_error("API Error: " + "x" * 1_000)
+
+
+@pytest.mark.parametrize(
+    ("piece", "kind"),
+    [
+        ("Info: Request failed due to a transient API error. Retrying...", None),
+        ("Info: /home/ann/made.txt", None),
+        ("Error: Request exceeds the model's prompt budget (488957 tokens; limit 128000).", FailureKind.CONTEXT),
+        ("Error: Authentication failed with provider at x (HTTP 401).\n  Check your KEY.", FailureKind.LOGIN),
+    ],
+)
+def test_a_notice_of_the_agent_is_told_from_words_and_an_error_from_news(piece: str, kind: FailureKind | None) -> None:
+    assert is_notice(piece)
+    failed = error_notice(piece)
+    assert (failed.kind if failed else None) is kind
+
+
+@pytest.mark.parametrize("piece", ["Info: ", "Info: the server is up", "An Error: x", "Inf"])
+def test_words_that_only_look_like_a_notice_are_words(piece: str) -> None:
+    assert not is_notice(piece)
 
 
 def test_short_is_one_line_without_a_full_stop() -> None:

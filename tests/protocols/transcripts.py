@@ -44,6 +44,7 @@ PROTOCOL = {  # of a folder; every other is an ACP agent
     "codex": ProtocolName.APP_SERVER,
     "pi": ProtocolName.PI_RPC,
 }
+QUIRKS = {"copilot": ("tells_notices",), "hermes": ("stop_spoils", "takes_up_anything")}
 OPTIONS = {"gemini": {"auth_method": "gemini-api-key"}}
 
 
@@ -334,7 +335,8 @@ def replayed(path: Path) -> Replay:
     backend = path.parent.name
     protocol = PROTOCOL.get(backend, ProtocolName.ACP)
     made = setup(protocol, "/cwd")
-    made = replace(made, manifest=replace(made.manifest, options=tuple(OPTIONS.get(backend, {}).items())))
+    options = tuple(OPTIONS.get(backend, {}).items())
+    made = replace(made, manifest=replace(made.manifest, options=options, quirks=QUIRKS.get(backend, ())))
     if protocol is ProtocolName.PI_RPC:
         made = replace(made, permissions="bypass")  # most were recorded without kai's gate
     driver = driver_for(made)

@@ -27,6 +27,8 @@ class RealAgent:
     env: Callable[[str], dict[str, str]]
     seed: Callable[[Path, str], None]
     loads_only_in_another_minute: bool = False  # see `gemini_settings`
+    trims: bool = False  # blanks at the end of a prompt do not arrive
+    adds: bool = False  # it puts words of its own before a prompt
 
     @property
     def is_installed(self) -> bool:
@@ -36,7 +38,7 @@ class RealAgent:
     def pinned(self) -> str:
         """The version that the tests are about."""
         pins = json.loads((Path(__file__).parent / "package.json").read_text())
-        return str((pins["dependencies"] | pins["devDependencies"])[self.package])
+        return str((pins["dependencies"] | pins["devDependencies"] | pins["config"])[self.package])
 
     @property
     def manifest(self) -> Manifest:
@@ -53,6 +55,16 @@ def anthropic_env(url: str) -> dict[str, str]:
 
 def gemini_env(url: str) -> dict[str, str]:
     return {"GEMINI_API_KEY": "no-secret", "GOOGLE_GEMINI_BASE_URL": url}
+
+
+def copilot_env(url: str) -> dict[str, str]:
+    provider = {"BASE_URL": f"{url}/v1", "TYPE": "openai", "API_KEY": "no-secret"}
+    own = {"COPILOT_MODEL": "stub-model", "COPILOT_OFFLINE": "true", "COPILOT_PROVIDER_MAX_PROMPT_TOKENS": "1000000"}
+    return own | {f"COPILOT_PROVIDER_{name}": value for name, value in provider.items()}
+
+
+def cline_env(url: str) -> dict[str, str]:
+    return {"CLINE_API_KEY": "no-secret", "CLINE_API_BASE_URL": url}
 
 
 def no_files(home: Path, url: str) -> None:
@@ -101,6 +113,12 @@ def codex_env(url: str) -> dict[str, str]:
     return {"TMPDIR": "/var/tmp"}
 
 
+def hermes_settings(home: Path, url: str) -> None:
+    """JSON is YAML, too."""
+    model = {"default": "stub-model", "provider": "custom", "base_url": f"{url}/v1", "api_key": "no-secret"}
+    _write(home / ".hermes/config.yaml", {"model": model | {"context_length": 1_000_000}})
+
+
 def _write(path: Path, value: dict[str, Any]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(value))
@@ -117,7 +135,10 @@ CLAUDE_ACP = RealAgent(
 )
 PI = RealAgent("pi", "pi", "@earendil-works/pi-coding-agent", "stub/stub-model", lambda _: {}, pi_settings)
 CODEX = RealAgent("codex", "codex", "@openai/codex", "gpt-6.2-sol", codex_env, codex_config)
-AGENTS = (CLAUDE, CODEX, GEMINI, OPENCODE, CLAUDE_ACP, PI)
+COPILOT = RealAgent("copilot", "copilot", "@github/copilot", "stub-model", copilot_env, no_files, trims=True, adds=True)
+HERMES = RealAgent("hermes", "hermes", "hermes", "", lambda _: {}, hermes_settings, trims=True)
+CLINE = RealAgent("cline", "cline", "cline", "", cline_env, no_files, trims=True)
+AGENTS = (CLAUDE, CODEX, GEMINI, OPENCODE, CLAUDE_ACP, PI, COPILOT, HERMES, CLINE)
 PAIR = (CLAUDE, GEMINI)  # what `make test` installs
 
 

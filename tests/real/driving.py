@@ -90,6 +90,10 @@ class Bench:
     def workspace(self) -> Path:
         return self.folder / "work"
 
+    @property
+    def keeps_a_stopped_session(self) -> bool:
+        return "stop_spoils" not in self.manifest.quirks
+
     def limits(self, **seconds: float) -> None:
         """Other limits than the manifest's, for sessions from now on."""
         self.manifest = replace(self.manifest, limits=replace(self.manifest.limits, **seconds))  # type: ignore[arg-type]

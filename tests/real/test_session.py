@@ -12,7 +12,7 @@ from kai.model.errors import FailureKind
 from kai.model.events import Ask, ChoiceKind, Finished
 from kai.protocols.session import SessionLostError, StopReport
 from kai.resources import folder
-from tests.real.agents import CLAUDE, CODEX, GEMINI, PI, processes_marked
+from tests.real.agents import CLAUDE, CODEX, COPILOT, GEMINI, HERMES, PI, processes_marked
 from tests.real.blocks import WORDS, block
 from tests.real.driving import Bench, Seen, until
 from tests.stub_model import Place
@@ -59,9 +59,11 @@ async def test_the_snapshot_stands_once_contiguous_and_byte_for_byte_in_what_the
         frame = session._driver.frame(prompt)
     assert seen.text == "understood"
     (request,) = bench.model.turns()
-    (place,) = request.places(snapshot)
-    assert place == Place(place.path, count=1, others=0)
-    assert request.places(snapshot[:40]) == (Place(place.path, 1, len(snapshot) - 40),), "no second, broken copy"
+    arrives = snapshot.rstrip() if bench.agent.trims else snapshot
+    (place,) = request.places(arrives)
+    assert place == Place(place.path, count=1, others=place.others if bench.agent.adds else 0)
+    whole = len(arrives) + place.others
+    assert request.places(snapshot[:40]) == (Place(place.path, 1, whole - 40),), "no second, broken copy"
     assert written == [sha256(frame).hexdigest()]
 
 
@@ -90,7 +92,8 @@ async def test_the_agent_finds_the_instructions_of_its_workspace_by_itself(bench
     async with bench.session() as session:
         await bench.turn(session, f"{FRONT}STUB:say=fine;;")
     (request,) = bench.model.turns()
-    assert sum(place.count for place in request.places("keeper of the quince tree")) == 1
+    times = sum(place.count for place in request.places("keeper of the quince tree"))
+    assert times == (2 if bench.agent is COPILOT else 1)  # which reads both files, and follows the one to the other
 
 
 async def test_an_allowed_tool_runs_and_pairs_with_its_result(bench: Bench) -> None:
@@ -143,9 +146,10 @@ async def test_an_interrupt_in_mid_tool_ends_the_tool_and_keeps_the_session(benc
                     await session.answer(event.ask, allow)
         assert seen.end == Finished(stopped=True, text=seen.end.text if isinstance(seen.end, Finished) else "")
         (report,) = reports
-        assert report.step == "interrupt"
-        assert report.session_kept
+        assert (report.step, report.session_kept) == ("interrupt", bench.keeps_a_stopped_session)
         await until(lambda: not any("sleep" in line for line in processes_marked(bench.runs[0])), limit_s=3)
+        if not report.session_kept:
+            return
         after = await bench.turn(session, f"{FRONT}STUB:say=still here;;")
         assert after.text == "still here"
 
@@ -167,14 +171,17 @@ async def test_an_interrupt_while_the_model_is_at_work_keeps_the_session(bench: 
                 seen.events.append(event)
         assert isinstance(seen.end, Finished)
         assert seen.end.stopped
-        assert (reports[0].step, reports[0].session_kept) == ("interrupt", True)
+        assert (reports[0].step, reports[0].session_kept) == ("interrupt", bench.keeps_a_stopped_session)
+        if not reports[0].session_kept:
+            return
         after = await bench.turn(session, f"{FRONT}STUB:say=still here;;")
         assert after.text == "still here"
 
 
 async def test_closing_in_mid_tool_leaves_no_process(bench: Bench) -> None:
     async with bench.session(permissions="bypass") as session:
-        text = f"{FRONT}STUB:bash=touch {bench.workspace}/begun && setsid sleep 300;;"
+        escape = "" if bench.agent is HERMES else "setsid "  # the word is refused there
+        text = f"{FRONT}STUB:bash=touch {bench.workspace}/begun && {escape}sleep 300;;"
         async with session.prompt(bench.prompt(text)):
             await until((bench.workspace / "begun").exists)
     assert processes_marked(bench.runs[0]) == ()
@@ -255,6 +262,8 @@ async def test_a_passing_error_of_the_provider_is_overcome_by_the_agent(bench: B
 
 
 async def test_a_cut_answer_is_no_success(bench: Bench) -> None:
+    if bench.agent is HERMES:
+        pytest.skip("hermes lets the model go on by itself: the answer is whole in the end")
     bench.limits(repeats=10)
     async with bench.session() as session:
         failed = (await bench.turn(session, f"{FRONT}STUB:drop")).failed

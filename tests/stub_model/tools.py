@@ -15,6 +15,7 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
         "terminal",
         "execute",
         "functions/exec",
+        "run_commands",
     ),
     "write": (
         "write",
@@ -24,13 +25,14 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
         "create",
         "edit_file",
         "apply_patch",
+        "editor",
         "functions/exec",
     ),
     "read": ("read", "read_file", "view"),
 }
-_COMMAND = ("command", "cmd", "script")
+_COMMAND = ("command", "cmd", "script", "commands")
 _PATH = ("file_path", "filepath", "absolute_path", "path", "filename")
-_CONTENT = ("content", "file_text", "contents", "text")
+_CONTENT = ("content", "file_text", "contents", "text", "new_text")
 WRITTEN = "written by stub"
 FREEFORM = "freeform"  # name of the one argument of a tool that takes a "text" or "code" and no JSON
 _PATCH = "*** Begin Patch\n*** Add File: {path}\n+{line}\n*** End Patch\n"
@@ -57,7 +59,7 @@ def arguments(kind: str, value: str, schema: dict[str, Any]) -> dict[str, Any]:
     for names, what in wanted:
         name = next((properties[name] for name in names if name in properties), "")
         if name:
-            chosen[name] = what
+            chosen[name] = [what] if schema["properties"][name].get("type") == "array" else what
     return filled(schema) | chosen
 
 

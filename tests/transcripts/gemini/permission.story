@@ -15,7 +15,7 @@ ready: resumed=False version='gemini-cli 0.61.0' model='gemini-2.5-pro' id=True
   answered: Reject
   text: 'tool said: {"error": "Tool \\"run_shell_command\\" was canceled by the user."}'
   usage: (24572, 14, None, None) None
-  tool 8575_0 failed: 'not finished'
+  tool 8575_0 failed: ''
   finished
 > STUB:bash=touch made-by-cancelled;;
   started: id=True model='gemini-2.5-pro' version='gemini-cli 0.61.0'
@@ -24,7 +24,7 @@ ready: resumed=False version='gemini-cli 0.61.0' model='gemini-2.5-pro' id=True
   answered: Reject
   text: 'tool said: {"error": "Tool \\"run_shell_command\\" was canceled by the user."}'
   usage: (24861, 14, None, None) None
-  tool 8642_0 failed: 'not finished'
+  tool 8642_0 failed: ''
   finished
 > STUB:bash=touch never;;
   started: id=True model='gemini-2.5-pro' version='gemini-cli 0.61.0'
