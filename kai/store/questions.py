@@ -41,10 +41,9 @@ def answer(db: Connection, ask: AskId, choice: str, by: PrincipalId, now: dateti
     Raises `WrongMoveError` when it is not open any more, `BadInputError` when there is no such choice.
     """
     question = get(db, ask)
-    if question.state is AskState.OPEN and not question.free_text:
-        keys = [offered.key for offered in question.choices]
-        if choice not in keys:
-            raise BadInputError("choice", f"{choice!r} is not offered", f"Choose one of {', '.join(keys)}.")
+    offers = {offered.key: f"{offered.key} ({offered.label})" for offered in question.choices}
+    if question.state is AskState.OPEN and not question.free_text and choice not in offers:
+        raise BadInputError("choice", f"{choice!r} is not offered", f"Choose one of {', '.join(offers.values())}.")
     _shut(db, question, AskState.ANSWERED, now, choice=choice, by=by)
     resume_turn(db, question.turn)
     return get(db, ask)

@@ -103,7 +103,7 @@ class Asking:
         if turn.principal != by:
             raise DeniedError("only the person whose turn asks may answer")
         choice = chosen(word, question.choices) if word else None
-        key = choice.key if choice else ""
+        key = choice.key if choice else "" if question.free_text else word
         answered = await self._parts.store.write(questions.answer, question.ask, key, by, self._parts.clock.now())
         log.info("question.answered", ask=question.ask, turn=question.turn, kind=choice.kind if choice else "text")
         if running is not None:

@@ -1,5 +1,6 @@
 """The door, open: rights first, then the part of kai that does it."""
 
+import pwd
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from dataclasses import asdict, replace
@@ -169,6 +170,7 @@ class FrontDoor:
     async def add_person(self, caller: Caller, name: str, os_user: str) -> View:
         _operators_only(caller)
         _check_name(name)
+        await to_thread.run_sync(_check_os_user, os_user or self._checks.own_user)
         person = Person(PrincipalId(fresh("p")), name, os_user or self._checks.own_user)
         await self._parts.store.write(people.add, person, self._parts.clock.now())
         await self._checks.seed(person)
@@ -229,6 +231,8 @@ def _check_changes(fields: dict[str, str], by_operator: bool) -> None:
             raise DeniedError(f"only an operator may change {field}")
         if field == "name":
             _check_name(value)
+        if field == "os_user":
+            _check_os_user(value)
         if field == "zone" and value and value not in available_timezones():
             raise BadInputError("zone", f"{value!r} is no time zone", "Such as Europe/Berlin.")
 
@@ -236,6 +240,15 @@ def _check_changes(fields: dict[str, str], by_operator: bool) -> None:
 def _check_name(name: str) -> None:
     if not name.isprintable() or "/" in name or len(name) > NAME_CHARS or not name.strip():
         raise BadInputError("name", "is no name", f"At most {NAME_CHARS} printable characters, no slash.")
+
+
+def _check_os_user(name: str) -> None:
+    """Blocks: the machine may have to ask for its users."""
+    try:
+        pwd.getpwnam(name)
+    except (KeyError, ValueError):
+        remedy = f"Make it first, such as with 'useradd -m {name}'." if name.isidentifier() else ""
+        raise BadInputError("os_user", f"this machine has no user {name!r}", remedy) from None
 
 
 def _operators_only(caller: Caller) -> None:

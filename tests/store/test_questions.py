@@ -63,7 +63,7 @@ def test_an_answer_is_one_of_the_choices(house: House) -> None:
     ask = house.ask(turn, house.sent(turn))
     with pytest.raises(BadInputError) as refused:
         questions.answer(house.db, ask, "allow", ANN, house.now)
-    assert refused.value.hint == "Choose one of 1, 2."
+    assert refused.value.hint == "Choose one of 1 (Allow once), 2 (Reject)."
     assert questions.get(house.db, ask).state is AskState.OPEN
     assert state(house, turn) is TurnState.ASKING
 

@@ -34,6 +34,20 @@ async def test_a_denial_reaches_the_agent(kai: Kai) -> None:
     assert "denied" in (await kai.end(accepted))["answer_text"]
 
 
+async def test_a_choice_that_is_not_offered_is_told_with_those_that_are(kai: Kai) -> None:
+    accepted = await kai.say("FAKE:ask=shell")
+    asked = await kai.until(accepted, "ask")
+    with pytest.raises(ApiError) as caught:
+        await kai.client.answer(asked["ask"], "nope")
+    assert "'nope' is not offered" in caught.value.sentence
+    for choice in asked["choices"]:
+        assert f"{choice['key']} ({choice['label']})" in caught.value.hint
+    said = await kai.say("9")
+    assert "'9' is not offered" in said.reply
+    await kai.client.answer(asked["ask"], "no")
+    assert (await kai.end(accepted))["state"] == "done"
+
+
 async def test_an_answer_after_the_end_is_told_to_be_late(kai: Kai) -> None:
     accepted = await kai.say("FAKE:ask=shell")
     asked = await kai.until(accepted, "ask")
