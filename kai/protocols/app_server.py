@@ -228,8 +228,14 @@ class AppServer:
         if setup.effort:
             config["model_reasoning_effort"] = setup.effort
         if setup.mcp_servers:
+            # Those that kai gives look at every call themselves.
             config["mcp_servers"] = {
-                server.name: {"command": server.command, "args": list(server.args), "env": dict(server.env)}
+                server.name: {
+                    "command": server.command,
+                    "args": list(server.args),
+                    "env": dict(server.env),
+                    "default_tools_approval_mode": "approve",
+                }
                 for server in setup.mcp_servers
             }
         params: dict[str, Any] = {"cwd": setup.cwd, "approvalPolicy": self._policy, "sandbox": self._sandbox}

@@ -6,7 +6,7 @@ from typing import Any
 
 from kai.model.events import Ask, AskWithdrawn, Choice, ChoiceKind
 from kai.protocols.app_server_items import changes_of, command_of
-from kai.protocols.calls import TARGET_CHARS, answers_of, once_or_not
+from kai.protocols.calls import TARGET_CHARS, answers_of, arguments_of, once_or_not
 from kai.protocols.classify import short
 from kai.protocols.driver import Output, Send, Skipped
 from kai.wire import jsonrpc
@@ -17,8 +17,10 @@ _COMMAND = "item/commandExecution/requestApproval"
 _FILES = "item/fileChange/requestApproval"
 _PERMISSIONS = "item/permissions/requestApproval"
 _QUESTIONS = "item/tool/requestUserInput"
+_MCP = "mcpServer/elicitation/request"
 _KNOWN = frozenset({_COMMAND, _FILES, _PERMISSIONS, _QUESTIONS})
 _ALWAYS = "Allow exactly this in this session"
+_ALWAYS_TOOL = "Allow this tool in this session"
 _SHOWN = {"command": "", "cwd": "in ", "reason": "Why it asks: ", "grantRoot": "It would then write anywhere below "}
 _SHOWN_WHOLE = ("additionalPermissions", "networkApprovalContext", "permissions")
 _DECISIONS: Mapping[ChoiceKind, str] = {
@@ -52,7 +54,7 @@ class Asks:
 
     def ask(self, request: Request, *, anyone_there: bool) -> list[Output]:
         """A request from Codex. In a turn that no person waits for it is refused at once, and an unknown one always."""
-        if request.method not in _KNOWN:
+        if request.method not in _KNOWN and not _is_mcp_call(request):
             refusal = jsonrpc.error(request.id, jsonrpc.METHOD_NOT_FOUND, f"Method not found: {request.method}")
             return [Send(refusal), Skipped(f"request {request.method[:60]!r}")]
         if request.method == _QUESTIONS:
@@ -101,13 +103,16 @@ class Asks:
         changes = self._changes.get(text(params.get("itemId")), "") if request.method == _FILES else ""
         parts = [changes, *(front + said for name, front in _SHOWN.items() if (said := text(params.get(name))))]
         parts += [f"{name}: {pretty(params[name])}" for name in _SHOWN_WHOLE if params.get(name)]
+        parts.append(arguments_of(record(params.get("_meta")).get("tool_params")))
         about = {
             _COMMAND: f"shell: {command_of(params)}",
             _FILES: f"edit: {' '.join(changes.splitlines()[:1])}",
             _PERMISSIONS: "More permissions",
+            _MCP: text(params.get("message")),
         }[request.method]
         detail = "\n".join(part for part in parts if part)
-        return self._put(_Open(request), short(about, TARGET_CHARS), detail, once_or_not(_ALWAYS))
+        always = _ALWAYS_TOOL if request.method == _MCP else _ALWAYS
+        return self._put(_Open(request), short(about, TARGET_CHARS), detail, once_or_not(always))
 
     def _next_question(self, item: _Open) -> Ask:
         question = item.questions[len(item.answers)]
@@ -115,9 +120,17 @@ class Asks:
         return self._put(item, text(question.get("question")), detail, choices, free=True)
 
 
+def _is_mcp_call(request: Request) -> bool:
+    """May a tool of an MCP server run? Such a server's own questions to a person are something else."""
+    return request.method == _MCP and record(request.params.get("_meta")).get("codex_approval_kind") == "mcp_tool_call"
+
+
 def _decided(request: Request, kind: ChoiceKind | None) -> Send:
     """The answer to a request for approval; anything but a yes declines, and the turn goes on."""
     decision = _DECISIONS.get(kind) if kind else None
+    if request.method == _MCP:
+        meta = {"persist": "session"} if kind is ChoiceKind.ALLOW_ALWAYS else None
+        return _reply(request, {"action": "accept" if decision else "decline", "content": {}, "_meta": meta})
     if request.method != _PERMISSIONS:
         return _reply(request, {"decision": decision or "decline"})
     scope = "session" if kind is ChoiceKind.ALLOW_ALWAYS else "turn"

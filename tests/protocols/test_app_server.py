@@ -52,7 +52,7 @@ def test_a_thread_is_opened_in_a_sandbox_that_asks() -> None:
     assert (initialized["method"], "id" in initialized) == ("initialized", False)
     assert account["method"] == "account/read"
     assert thread["method"] == "thread/start"
-    server = {"command": "/bin/kai", "args": ["mcp"], "env": {"A": "b"}}
+    server = {"command": "/bin/kai", "args": ["mcp"], "env": {"A": "b"}, "default_tools_approval_mode": "approve"}
     assert thread["params"] == {
         "cwd": "/cwd",
         "approvalPolicy": "on-request",

@@ -24,6 +24,16 @@ QUESTIONS = Request(
 )
 
 
+CALL = Request(
+    4,
+    "mcpServer/elicitation/request",
+    {
+        "message": "Allow the x MCP server to run tool 'y'?",
+        "_meta": {"codex_approval_kind": "mcp_tool_call", "tool_params": {"query": "quinces"}},
+    },
+)
+
+
 def put(asks: Asks, request: Request) -> Ask:
     (asked,) = asks.ask(request, anyone_there=True)
     assert isinstance(asked, Ask)
@@ -75,6 +85,22 @@ def test_more_permissions_are_granted_for_the_turn_or_the_session_or_not() -> No
     always = told(asks.answer(put(asks, MORE).ask, pick(asked.choices, "allow_always"), ""))["result"]
     assert always == {"permissions": {"network": True}, "scope": "session"}
     assert told(asks.answer(put(asks, MORE).ask, None, ""))["result"] == {"permissions": {}, "scope": "turn"}
+
+
+def test_a_call_of_an_mcp_tool_is_allowed_once_for_the_session_or_not() -> None:
+    asks = Asks(auto_allow=False)
+    asked = put(asks, CALL)
+    assert asked.title == "Allow the x MCP server to run tool 'y'?"
+    assert "query: quinces" in asked.detail
+    answer = told(asks.answer(asked.ask, pick(asked.choices, "allow_once"), ""))["result"]
+    assert answer == {"action": "accept", "content": {}, "_meta": None}
+    answer = told(asks.answer(put(asks, CALL).ask, pick(asked.choices, "allow_always"), ""))["result"]
+    assert answer["_meta"] == {"persist": "session"}
+    assert told(asks.answer(put(asks, CALL).ask, None, ""))["result"]["action"] == "decline"
+    form = Request(5, CALL.method, {"message": "Your name?", "_meta": None})
+    refusal, _ = asks.ask(form, anyone_there=True)
+    assert isinstance(refusal, Send)
+    assert b"-32601" in refusal.frame
 
 
 def test_questions_are_asked_one_after_the_other() -> None:
