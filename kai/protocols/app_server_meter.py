@@ -35,8 +35,8 @@ class Meter:
         before = self._before or (0, 0)
         self._total = spent
         return Usage(
-            input_tokens=max(0, spent[0] - before[0]),
-            output_tokens=max(0, spent[1] - before[1]),
+            input_tokens=max(0, spent[0] - before[0]) or None,
+            output_tokens=max(0, spent[1] - before[1]) or None,
             window_tokens=integer(used.get("modelContextWindow")),
             used_tokens=integer(last.get("totalTokens")),
         )

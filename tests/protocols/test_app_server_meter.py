@@ -21,7 +21,9 @@ def test_a_turn_has_used_what_came_on_top_of_the_turns_before() -> None:
     assert meter.count(used((10, 1), (10, 1))) == Usage(10, 1, None, 1000, 11)
     assert meter.count(used((22, 3), (12, 2))) == Usage(22, 3, None, 1000, 14)
     meter.begin()
-    assert meter.count(used((22, 3), (12, 2))) == Usage(0, 0, None, 1000, 14), "told once more, and nothing is new"
+    assert meter.count(used((22, 3), (12, 2))) == Usage(None, None, None, 1000, 14), (
+        "told once more, and nothing is new"
+    )
     assert meter.count(used((35, 4), (13, 1))) == Usage(13, 1, None, 1000, 14)
 
 
@@ -45,8 +47,8 @@ def test_figures_that_are_none_count_as_none() -> None:
     meter = Meter()
     meter.open(is_new=True)
     meter.begin()
-    assert meter.count({"tokenUsage": {"total": None, "last": {"inputTokens": "x"}}}) == Usage(0, 0)
-    assert meter.count({}) == Usage(0, 0)
+    assert meter.count({"tokenUsage": {"total": None, "last": {"inputTokens": "x"}}}) == Usage()
+    assert meter.count({}) == Usage()
 
 
 def test_the_last_of_the_limits_that_are_used_up_tells_when_it_goes_on() -> None:
