@@ -1,11 +1,11 @@
 # What a developer types. `make help` lists it; CI calls `make check test` and nothing else.
 .DEFAULT_GOAL := help
-.PHONY: help setup run check test fix schema docs wheel golden bench crash coverage clean
+.PHONY: help setup run check test fix schema docs wheel golden bench bench-agents crash coverage clean
 BIN := .venv/bin
 STAMP := .venv/.ready
 
 help: ## this list
-	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' Makefile
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' Makefile
 
 $(STAMP): pyproject.toml scripts/setup
 	@scripts/setup
@@ -47,6 +47,10 @@ wheel: $(STAMP) ## dist/kai-*.whl
 
 bench: $(STAMP) ## kai bench: each figure beside its baseline, measured in the same run
 	@$(BIN)/kai bench
+
+bench-agents: $(STAMP) ## what kai adds to a turn of each real agent CLI, against its bare protocol
+	@scripts/install-agents --all
+	@$(BIN)/python -m tests.bench.real_agents
 
 crash: $(STAMP) ## 200 kills of the daemon at random points; nothing accepted is lost
 	@$(BIN)/python -m tests.crash

@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -142,18 +143,23 @@ AGENTS = (CLAUDE, CODEX, GEMINI, OPENCODE, CLAUDE_ACP, PI, COPILOT, HERMES, CLIN
 PAIR = (CLAUDE, GEMINI)  # what `make test` installs
 
 
-def processes_with(name: str, value: str) -> tuple[str, ...]:
-    """Command lines of all live processes (zombies are none) that have this environment variable."""
-    wanted = f"{name}={value}".encode()
-    found = []
+def pids_with(name: str, value: str) -> tuple[int, ...]:
+    """All live processes (zombies are none) that have this environment variable, but this one."""
+    wanted, found = f"{name}={value}".encode(), []
     for place in Path("/proc").iterdir():
-        if not place.name.isdigit() or int(place.name) == os.getpid():
-            continue
-        try:
-            if wanted in (place / "environ").read_bytes().split(b"\0"):
-                found.append((place / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace"))
-        except OSError:
-            continue  # it ended just now
+        if place.name.isdigit() and int(place.name) != os.getpid():
+            with suppress(OSError):  # it ended just now
+                if wanted in (place / "environ").read_bytes().split(b"\0"):
+                    found.append(int(place.name))
+    return tuple(found)
+
+
+def processes_with(name: str, value: str) -> tuple[str, ...]:
+    """Their command lines."""
+    found = []
+    for pid in pids_with(name, value):
+        with suppress(OSError):
+            found.append(Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace"))
     return tuple(found)
 
 

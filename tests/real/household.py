@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.real.agents import AGENTS, PATH, processes_with
+from tests.real.agents import AGENTS, PATH, pids_with, processes_with
 from tests.stub_model import StubModel
 
 CHECKOUT = Path(__file__).parents[2]
@@ -105,6 +105,10 @@ class Household:
     def agents_left(self) -> tuple[str, ...]:
         """Live processes of this kai's agents."""
         return processes_with("KAI_SOCKET", str(self.root / "runtime/agents.sock"))
+
+    @property
+    def agent_pids(self) -> tuple[int, ...]:
+        return pids_with("KAI_SOCKET", str(self.root / "runtime/agents.sock"))
 
     @property
     def log(self) -> str:
