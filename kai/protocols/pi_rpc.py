@@ -12,7 +12,7 @@ what counts. And nothing in the stream names its prompt: until the prompt's own 
 import base64
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from kai.model.context import Prompt
 from kai.model.errors import FailureKind
@@ -42,6 +42,7 @@ _TOO_OLD = "below 0.84 it repeats its whole answer with every piece of it, which
 _NO_MODEL = "it has no model to work with: run 'pi' and /login, or give it a key"
 _QUIET = frozenset({"agent_start", "turn_start", "turn_end", "agent_end", "queue_update", "tool_execution_update"})
 _QUIET |= {"auto_retry_end", "compaction_start", "entry_appended", "session_info_changed", "thinking_level_changed"}
+_NODE = re.compile(r"^Node\.js v(\S+)$", re.MULTILINE)  # the last words of one that met what it does not know
 _HTTP = re.compile(r"(\d{3})\b:?\s*(\{.*\})?", re.DOTALL)
 
 
@@ -82,10 +83,9 @@ class _Turn:
             self.held += piece
             if self.failed.startswith(self.held):
                 return []
-            piece, self.held, self.failed = self.held, "", ""
-            between = "\n\n" if self.shown else ""
-        if not piece:
-            return []
+            goes_on = self.held.startswith(self.failed)
+            piece, between = (self.held[len(self.failed) :], "") if goes_on else (self.held, "\n\n")
+            self.held = self.failed = ""
         self.shown.append(between + piece)
         return [TextDelta(between + piece)]
 
@@ -195,9 +195,7 @@ class PiRpc:
     # Until the session is ready
 
     def _not_started(self, failed: Failed, stderr: str) -> Lost:
-        found = re.search(
-            r"^Node\.js v(\S+)$", stderr, re.MULTILINE
-        )  # the last words of a Node that met what it cannot
+        found = _NODE.search(stderr)
         if found and self._setup.manifest.node_min:
             told = f"it needs Node {self._setup.manifest.node_min} or newer, and was started with {found[1]}"
             return self._give_up(of_kind(FailureKind.LAUNCH, told))
@@ -225,10 +223,8 @@ class PiRpc:
         began_anew = session != self._resume or not integer(state.get("messageCount"))
         is_other = bool(setup.model) and not _is_named(setup.model, self._model, text(model.get("name")))
         level_told = f"{self._model} thinks at {level!r} where {setup.effort!r} was chosen"
-        gated, ungated = (
-            self._status.get("kai.gate") == "on",
-            "it would run tools without asking: its gate is not in place",
-        )
+        asks_nobody = setup.permissions == "ask" and self._status.get("kai.gate") != "on"
+        gateless = "it would run tools without asking: its gate is not in place"
         told = text(msg.get("error")) or "it did not tell its state"
         faults = (
             (msg.get("success") is not True or not session, FailureKind.PROTOCOL, told),
@@ -236,7 +232,7 @@ class PiRpc:
             (self._resume and began_anew, FailureKind.RESUME, "it does not know the session in this folder (any more)"),
             (is_other, FailureKind.MODEL, f"it took {self._model} for {setup.model}"),
             (setup.effort and level != setup.effort, FailureKind.UNSUPPORTED, level_told),
-            (setup.permissions == "ask" and not gated, FailureKind.UNSUPPORTED, ungated),
+            (asks_nobody, FailureKind.UNSUPPORTED, gateless),
         )
         return next((of_kind(kind, words) for is_so, kind, words in faults if is_so), None)
 
@@ -369,9 +365,7 @@ class PiRpc:
         if turn.reason == "error":
             said, status = _plain(turn.error)
             failed = classify(Evidence(text=said, status=status))
-            return Failed(
-                failed.kind, failed.sentence, turn.error, failed.resets_at, failed.kind is FailureKind.CONTEXT
-            )
+            return replace(failed, detail=turn.error, session_lost=failed.kind is FailureKind.CONTEXT)
         if turn.reason == "length":
             return of_kind(FailureKind.CONTEXT, "the answer was cut at the model's limit")
         if not turn.counted.strip() and not turn.tools:
@@ -421,7 +415,6 @@ def _plain(error: str) -> tuple[str, int | None]:
 
 def _is_named(asked: str, model: str, title: str) -> bool:
     """Pi takes a part of a model's name for it; what it took must at least hold what was asked for."""
-
     said = asked, asked.rpartition(":")[0], model, title
     whole, without_level, *names = (re.sub("[^a-z0-9]", "", one.lower()) for one in said)
     return any(whole in name or (without_level and without_level in name) for name in names)
