@@ -2,7 +2,8 @@
 
 Nothing is cut to fit. Within a section the first item that does not fit ends it, so that rank order is kept, unless
 ``fit_smaller`` lets smaller ones follow; a history never has holes. Ranks compare only within a section: an
-oversized memory takes no room from the line with the date.
+oversized memory takes no room from the line with the date. Only the cap decides what fits: it is the same for every
+backend, and so is the block. A backend's window can do no more than refuse the whole.
 """
 
 from collections.abc import Sequence
@@ -77,19 +78,21 @@ class _Room:
         budget = self.budget
         return budget.window_tokens - budget.baseline_reserve_tokens - budget.reply_reserve_tokens
 
-    def tokens_needed(self, size: Size) -> int:
+    @property
+    def tokens_needed(self) -> int:
         """The estimate with its margin, or 0 when the window is not known."""
         over, under = _MARGIN
-        return -(-size.tokens * over // under) if self.budget.window_tokens else 0
+        return -(-self.used.tokens * over // under) if self.budget.window_tokens else 0
 
-    def has(self, size: Size) -> bool:
-        fits_window = not self.budget.window_tokens or self.tokens_needed(size) <= self.tokens_free
-        return size.bytes <= self.budget.block_cap_bytes and fits_window
+    @property
+    def is_overdrawn(self) -> bool:
+        is_too_wide = bool(self.budget.window_tokens) and self.tokens_needed > self.tokens_free
+        return self.used.bytes > self.budget.block_cap_bytes or is_too_wide
 
     def take(self, instead_of: Size, size: Size) -> bool:
-        """Let something grow from `instead_of` to `size`, if it fits."""
+        """Let something grow from `instead_of` to `size`, if the cap allows it."""
         used = Size(self.used.bytes - instead_of.bytes + size.bytes, self.used.tokens - instead_of.tokens + size.tokens)
-        if fits := self.has(used):
+        if fits := used.bytes <= self.budget.block_cap_bytes:
             self.used = used
         return fits
 
@@ -97,12 +100,15 @@ class _Room:
 def admit(drafts: Sequence[Draft], words: str, budget: Budget) -> tuple[tuple[Section, ...], tuple[Disposition, ...]]:
     """The sections that go along, and one disposition for every considered item but the words.
 
-    Raises `ContextBudgetError` when what is required does not fit.
+    Raises `ContextBudgetError` when what is required does not fit the cap, or all of it the backend's window.
     """
     fillings = [_Filling(draft) for draft in drafts]
-    _reserve(fillings, words, room := _Room(budget))
+    own, room = size_of(words), _Room(budget)
+    room.used = sum((filling.takes for filling in fillings), _MARKER + own)
+    _refuse_overdrawn(fillings, own, room)
     for filling in fillings:
         _fill(filling, room)
+    _refuse_overdrawn(fillings, own, room)
     sections = []
     for filling in fillings:
         draft = filling.draft
@@ -111,20 +117,17 @@ def admit(drafts: Sequence[Draft], words: str, budget: Budget) -> tuple[tuple[Se
     return tuple(sections), tuple(row for filling in fillings for row in _dispositions(filling))
 
 
-def _reserve(fillings: Sequence[_Filling], words: str, room: _Room) -> None:
-    own = size_of(words)
-    needed = sum((filling.takes for filling in fillings), _MARKER + own)
-    room.used = needed
-    if room.has(needed):
+def _refuse_overdrawn(fillings: Sequence[_Filling], own: Size, room: _Room) -> None:
+    if not room.is_overdrawn:
         return
     parts = [(filling.draft.name, filling.takes.bytes) for filling in fillings] + [("words", own.bytes)]
     largest = tuple(sorted(parts, key=lambda part: -part[1])[:3])
     known = bool(room.budget.window_tokens)
     raise ContextBudgetError(
-        needed.bytes,
+        room.used.bytes,
         room.budget.block_cap_bytes,
         largest,
-        tokens_needed=room.tokens_needed(needed),
+        tokens_needed=room.tokens_needed,
         tokens_free=room.tokens_free if known else 0,
     )
 

@@ -171,7 +171,10 @@ class QueueFullError(KaiError):
 
 @dataclass
 class ContextBudgetError(KaiError):
-    """Required content does not fit. Sizes in bytes of UTF-8; `largest` holds (section, size), greatest first."""
+    """Required content does not fit the cap, or the block the backend's window (then in tokens).
+
+    Sizes in bytes of UTF-8; `largest` holds (section, size), greatest first.
+    """
 
     needed_bytes: int
     cap_bytes: int
@@ -190,7 +193,9 @@ class ContextBudgetError(KaiError):
 
     @property
     def hint(self) -> str:
-        return "Shorten the message or the largest part, or raise context.block_cap."
+        if self.tokens_needed > self.tokens_free:
+            return "Shorten the message or the largest part, or change to a backend with a wider window."
+        return "Shorten the message or the largest part, or raise context.block_cap_bytes."
 
 
 @dataclass

@@ -1,6 +1,6 @@
 """What was chosen with ``kai use`` for a person or a channel."""
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Literal
 
 from kai.model.ids import ChannelId, PrincipalId
@@ -27,8 +27,13 @@ def preferences(db: Connection, person: PrincipalId, channel: ChannelId) -> tupl
 
 
 def prefer(db: Connection, scope: Scope, id: str, choice: Preference) -> Preference:  # noqa: A002
-    """Keep the fields of `choice` that are not empty; ``-`` clears one. Gives what holds now."""
+    """Keep the fields of `choice` that are not empty; ``-`` clears one. Gives what holds now.
+
+    Another backend than before takes no model and no effort over: they are names of the backend that was left.
+    """
     kept = preference(db, scope, id)
+    if choice.backend and choice.backend != kept.backend:
+        kept = replace(kept, model="", effort="")
     values = [
         "" if new == CLEAR else new or old
         for new, old in ((getattr(choice, name), getattr(kept, name)) for name in _FIELDS)

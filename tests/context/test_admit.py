@@ -88,6 +88,19 @@ def test_a_window_makes_admission_fail_by_tokens_with_a_margin_and_never_widens_
         admit([], words, Budget(100, window_tokens=10**9))
 
 
+@given(st.integers(1, 3_000), st.integers(0, 10), st.integers(0, 60))
+def test_a_window_never_changes_what_goes_along_it_only_refuses_the_whole(window: int, count: int, size: int) -> None:
+    drafts = [Draft("history", records(count, size), partial(counted, count), newest_first=True)]
+    anywhere = admit(drafts, "words", Budget(600))
+    refused: ContextBudgetError | None = None
+    try:
+        assert admit(drafts, "words", Budget(600, window_tokens=window)) == anywhere
+    except ContextBudgetError as error:
+        refused = error
+    assert refused is None or refused.tokens_needed > refused.tokens_free
+    assert refused is None or "wider window" in refused.hint
+
+
 def test_what_is_kept_out_by_a_rule_or_by_bounds_is_never_admitted_and_keeps_its_reason() -> None:
     items = (
         Item("message", "a", "in"),

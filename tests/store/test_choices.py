@@ -1,5 +1,7 @@
 """What was chosen for a person or a channel."""
 
+import pytest
+
 from kai.model.people import Preference
 from kai.store import choices
 from tests.store.house import ANN, House
@@ -14,6 +16,17 @@ def test_only_what_is_given_overwrites_and_a_dash_clears(house: House) -> None:
     choices.prefer(house.db, "person", ANN, Preference(model="sonnet", effort="high"))
     assert choices.preference(house.db, "person", ANN) == Preference("claude", "sonnet", "high")
     assert choices.prefer(house.db, "person", ANN, Preference(model="-")) == Preference("claude", "", "high")
+
+
+@pytest.mark.parametrize("backend", ["codex", "-"])
+def test_another_backend_takes_no_model_and_no_effort_over(house: House, backend: str) -> None:
+    before = Preference("claude", "opus", "high", "garden", "cook")
+    choices.prefer(house.db, "person", ANN, before)
+    assert choices.prefer(house.db, "person", ANN, Preference(backend="claude")) == before
+    expected = Preference("" if backend == "-" else backend, "", "", "garden", "cook")
+    assert choices.prefer(house.db, "person", ANN, Preference(backend=backend)) == expected
+    both = choices.prefer(house.db, "person", ANN, Preference(backend="gemini", model="flash"))
+    assert (both.backend, both.model) == ("gemini", "flash")
 
 
 def test_a_persons_choice_is_not_a_channels(house: House) -> None:

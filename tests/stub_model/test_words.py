@@ -35,6 +35,13 @@ def test_a_tool_result_is_answered_with_what_it_said_whatever_the_text_asks() ->
     assert plan.text == "tool said: a\nb"
 
 
+@pytest.mark.parametrize(("told", "answer"), [("my meter is 4711 STUB:say=noted;;\n", "4711"), ("", "I was not told")])
+def test_what_was_told_before_is_recalled_and_nothing_else(told: str, answer: str) -> None:
+    plan = planned(f"{told}and? STUB:recall=my meter is;;")
+    assert isinstance(plan, Answer)
+    assert plan.text == answer
+
+
 @pytest.mark.parametrize(
     ("text", "plan"),
     [

@@ -6,6 +6,7 @@ A value ends at ``;;`` or at the end of its line.
 slow=N             N pieces of text, 0.2 s apart
 long=N             N characters of text
 say=TEXT           that text
+recall=WORDS       what follows WORDS where the newest text, which may bring a history along, first has them
 think              some reasoning first
 bash=COMMAND       a call of the offered shell tool; write=PATH and read=PATH likewise
 tool=NAME JSON     a call of any tool
@@ -74,6 +75,11 @@ class Words:
         return Fault(int(match["status"]), retry_after_s=1 if name == "retry" else 0)
 
 
+def _recall(_name: str, value: str, conversation: Conversation) -> Plan:
+    said = conversation.text.partition(f"STUB:recall={value}")[0].partition(value)[2].partition("\n")[0]
+    return say(said.partition("STUB:")[0].strip() or "I was not told")
+
+
 def _slow(_name: str, value: str, _conversation: Conversation) -> Plan:
     return Answer(tuple(f"chunk{n} " for n in range(int(value))), pause_s=0.2)
 
@@ -102,6 +108,7 @@ def _use_tool(name: str, value: str, conversation: Conversation) -> Plan:
 _PLANS: Mapping[str, Callable[[str, str, Conversation], Plan]] = {
     "slow": _slow,
     "long": _long,
+    "recall": _recall,
     "say": lambda _name, value, _conversation: say(value),
     "think": lambda _name, _value, _conversation: say("thought and done", thinking="let me think about it"),
     "hang": lambda _name, _value, _conversation: Silence(),
