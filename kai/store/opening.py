@@ -22,7 +22,7 @@ from kai.store.errors import (
 )
 from kai.store.migrate import APPLICATION_ID, migrate, shipped, sync_folder, version
 
-_WAL_PAGES = 1000  # a checkpoint when the log is this long: 4 MB
+_WAL_PAGES = 4000  # a commit brings a log of this length into the file itself, 16 MB: there was no quiet moment
 _WHOLLY_CHECKED_BYTES = 32 * 1024 * 1024
 _WAL_BYTES = 16 * 1024 * 1024  # a log that grew beyond this under a long read is cut back
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any
 
 from kai.model.errors import KaiError
@@ -16,6 +16,8 @@ from kai.store.binding import Connection, Error
 from kai.store.errors import translate
 
 _GROUP = 128  # transactions that share one commit at most
+_QUIET_S = 0.2  # nothing is asked for: the log is brought into the file now, and not within somebody's commit …
+_COMMITS = 32  # … when there were so many since
 
 
 @dataclass(slots=True)
@@ -38,9 +40,15 @@ class _GroupLostError(Exception):
 def run_writer(db: Connection, jobs: Jobs, path: Path) -> None:
     """Take jobs until None comes. The only thread that writes or checkpoints."""
     waits: bool | None = None  # whether a commit waits for the disk
-    open_ = True
+    commits, open_ = 0, True
     while open_:
-        job = jobs.get()
+        try:
+            job = jobs.get(timeout=_QUIET_S if commits >= _COMMITS else None)
+        except Empty:
+            with suppress(Error):  # the next commit that meets the fault tells it
+                db.execute("PRAGMA wal_checkpoint(PASSIVE)")
+            commits = 0
+            continue
         if job is None:
             return
         group = [job]
@@ -59,6 +67,7 @@ def run_writer(db: Connection, jobs: Jobs, path: Path) -> None:
         except Exception as error:  # noqa: BLE001 whatever happens, nobody waits for ever and the thread lives on
             answers = [(job.answer, None, _translated(error, path)) for job in group]
         _answer(answers)
+        commits += 1
 
 
 def run_reader(db: Connection, jobs: Jobs, path: Path) -> None:

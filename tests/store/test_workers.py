@@ -11,9 +11,11 @@ from typing import Any, cast
 import anyio
 import pytest
 
+from kai.clock import SystemClock
 from kai.model.errors import StoreError
 from kai.store import workers
 from kai.store.binding import Connection, OperationalError, connect
+from kai.store.database import open_store
 from kai.store.errors import DiskFullError
 from kai.store.workers import Job, Jobs
 
@@ -185,3 +187,19 @@ async def test_a_reading_that_nobody_awaits_any_more_is_not_done(db: Connection)
     threading.Thread(target=workers.run_reader, args=(db, jobs, PATH)).start()
     await follows
     assert seen == ["follows"]
+
+
+async def test_the_log_is_brought_into_the_file_in_a_quiet_moment_and_within_no_commit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workers, "_COMMITS", 2)
+    monkeypatch.setattr(workers, "_QUIET_S", 0.001)
+    path = tmp_path / "log.db"
+    async with open_store(path, clock=SystemClock()) as store:
+        empty = path.stat().st_size
+        await store.write(lambda db: db.execute("CREATE TABLE kept (x)"))
+        for _ in range(3):
+            await store.write(lambda db: db.execute("INSERT INTO kept VALUES (zeroblob(100000))"))
+        with anyio.fail_after(10):
+            while path.stat().st_size < empty + 300_000:  # noqa: ASYNC110 - the file gives no event
+                await anyio.sleep(0.01)
