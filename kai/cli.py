@@ -30,7 +30,7 @@ COMMANDS: dict[str, str] = {
     "use": "Choose the agent CLI and model.",
     "turn": "Turns: list, show, stop, retry.",
     "context": "The exact text put before a message: preview, show, diff, verify.",
-    "channel": "Conversations: list, show.",
+    "channel": "Channels: list, show.",
     "history": "Messages: search, export.",
     "bench": "Measure kai, each figure beside its baseline.",
     "version": "Print the version.",
@@ -107,6 +107,10 @@ def run(argv: Sequence[str] | None = None) -> int:
             return 1
         if found := errors_in(error):
             return _say(found[0].sentence, found[0].hint)
+        while isinstance(error, ExceptionGroup):  # of what a task group wrapped, the first is the cause
+            error = error.exceptions[0]
+        if isinstance(error, OSError) and error.strerror and not os.environ.get("KAI_DEBUG"):
+            return _say(f"{error.filename or 'the system'}: {error.strerror}.", "")
         if os.environ.get("KAI_DEBUG"):
             raise
         return _say(f"{type(error).__name__}: {error}", "This is a fault of kai; KAI_DEBUG=1 shows where it happened.")

@@ -1,5 +1,6 @@
 """The command itself: fast, and never a traceback."""
 
+import errno
 import getpass
 import os
 import subprocess
@@ -52,10 +53,44 @@ def test_every_file_of_a_command_is_a_command() -> None:
     assert files - {"--init--", "connect", "show", "verb"} == set(cli.COMMANDS)
 
 
-def test_help_of_every_command_can_be_shown() -> None:
+def helps() -> dict[str, str]:
+    """The help of every command and of every one below it."""
+    context, found = click.Context(cli.cli), {}
     for name in cli.COMMANDS:
-        shown = CliRunner().invoke(cli.cli, [name, "--help"])
-        assert (shown.exit_code, shown.exception) == (0, None)
+        command = cli.cli.get_command(context, name)
+        below = command.commands if isinstance(command, click.Group) else {}
+        for argv in ([name], *([name, sub] for sub in below)):
+            shown = CliRunner().invoke(cli.cli, [*argv, "--help"])
+            assert (shown.exit_code, shown.exception) == (0, None)
+            found[" ".join(argv)] = shown.output
+    return found
+
+
+def test_help_of_every_command_can_be_shown_and_has_one_word_for_one_thing() -> None:
+    for name, text in helps().items():
+        assert "onversation" not in text or name == "channel", text  # what a channel is, is said there once
+    for name in ("show", "set", "remove", "link"):
+        assert f"person {name} [OPTIONS] PERSON" in helps()[f"person {name}"]
+
+
+@pytest.mark.parametrize("wrapped", [0, 1, 2])
+def test_what_the_system_refuses_is_a_sentence_however_deep_it_is_wrapped(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], wrapped: int
+) -> None:
+    error: Exception = OSError(errno.EROFS, os.strerror(errno.EROFS), "/var/lib/kai/x")
+    for _ in range(wrapped):
+        error = ExceptionGroup("unhandled errors in a TaskGroup", [error])
+    broken(monkeypatch, error)
+    assert cli.run(["version"]) == 1
+    assert capsys.readouterr().err == "kai: /var/lib/kai/x: Read-only file system.\n"
+
+
+def test_a_fault_of_kai_is_named_by_its_cause(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    broken(monkeypatch, ExceptionGroup("unhandled errors in a TaskGroup", [ZeroDivisionError("by nothing")]))
+    assert cli.run(["version"]) == 1
+    assert "ZeroDivisionError: by nothing" in capsys.readouterr().err
 
 
 def test_an_unknown_command_is_wrong_use_and_names_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,19 +16,19 @@ _COLUMNS = {
 
 @click.group()
 def command() -> None:
-    """Conversations. C is a title or an id."""
+    """Channels: each a conversation with its members. C is a title or an id."""
 
 
 @command.command("list")
 @verb
 def list_(how: Verb) -> None:
-    """List the conversations you are in."""
-    how.rows(how.ask(lambda client: client.channels()), _COLUMNS, nothing="No conversation yet.")
+    """List the channels you are in."""
+    how.rows(how.ask(lambda client: client.channels()), _COLUMNS, nothing="No channel yet.")
 
 
 @command.command()
 @click.argument("channel", metavar="C")
 @verb
 def show(how: Verb, channel: str) -> None:
-    """Show one conversation."""
+    """Show one channel."""
     how.facts(how.ask(lambda client: client.channel(channel)))

@@ -24,7 +24,7 @@ from kai.settings.where import Folders, prepare
 
 @click.command()
 @click.argument("text", nargs=-1, metavar="[TEXT or -]")
-@click.option("--channel", default="", metavar="C", help="The conversation, by title; a new title begins one.")
+@click.option("--channel", default="", metavar="C", help="The channel, by title; a new title begins one.")
 @click.option("--backend", default="", metavar="B", help="Change to this backend first.")
 @click.option("--private", "is_private", is_flag=True, help="On a daemon inside this process, with a state of its own.")
 @verb
@@ -84,4 +84,4 @@ async def _person(client: Client, as_person: str) -> View:
         if as_person in (person["name"], person["principal"]) if as_person else person["os_user"] == own:
             return person
     names = [person["name"] for person in everybody]
-    raise UnknownThingError("person", as_person or own, nearest(as_person or own, names))
+    raise UnknownThingError("person", as_person or own, nearest(as_person or own, names), tuple(names))

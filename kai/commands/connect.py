@@ -16,6 +16,7 @@ from anyio import to_thread
 import kai
 from kai.client import Client
 from kai.model.errors import KaiError
+from kai.settings.problems import FolderError
 from kai.settings.where import Folders, find, prepare
 
 PEOPLE = "people.sock"
@@ -115,6 +116,11 @@ def _status(daemon: int) -> int | None:
 def _spawn(folders: Folders, log: Path) -> int:
     """Start it in a session of its own, so that it outlives this process and its terminal; gives the process id."""
     prepare(folders)
+    try:
+        os.close(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600))
+    except OSError as error:  # told here: the system would blame the program that is started
+        remedy = "Give kai a state folder that it can write to (--state or $KAI_STATE), or mend the disk."
+        raise FolderError(str(log), f"nothing can be written there ({error.strerror})", remedy) from error
     where = ["--state", folders.state, "--runtime", folders.runtime]
     if folders.config_from == "flag":  # a folder that was named has to be there, the default one has not
         where += ["--config", folders.config]

@@ -17,7 +17,7 @@ def command() -> None:
 
 @command.command()
 @click.argument("text", nargs=-1, required=True)
-@click.option("--channel", default="", metavar="C", help="In this conversation [default: your own].")
+@click.option("--channel", default="", metavar="C", help="In this channel [default: your own].")
 @why_option
 @verb
 def preview(how: Verb, text: tuple[str, ...], channel: str, why: bool) -> None:

@@ -14,7 +14,7 @@ _COLUMNS = {
     "by": lambda message: message["name"],
     "text": lambda message: message["text"],
 }
-channel_option = click.option("--channel", default="", metavar="C", help="Conversation [default: your own].")
+channel_option = click.option("--channel", default="", metavar="C", help="Channel [default: your own].")
 
 
 @click.group()
@@ -37,7 +37,7 @@ def search(how: Verb, words: tuple[str, ...], channel: str, limit: int) -> None:
 @channel_option
 @verb
 def export(how: Verb, channel: str) -> None:
-    """Print a whole conversation, oldest first; with --json, one object a line."""
+    """Print a whole channel, oldest first; with --json, one object a line."""
     how.ask(lambda client: _export(client, channel or "main", as_json=how.as_json))
 
 

@@ -15,7 +15,7 @@ _COLUMNS = {
 
 @click.group()
 def command() -> None:
-    """The people kai knows. NAME may also be a person's id."""
+    """The people kai knows. PERSON is a name or an id."""
 
 
 @command.command()
@@ -35,7 +35,7 @@ def list_(how: Verb) -> None:
 
 
 @command.command()
-@click.argument("name")
+@click.argument("name", metavar="PERSON")
 @verb
 def show(how: Verb, name: str) -> None:
     """Show one person."""
@@ -43,7 +43,7 @@ def show(how: Verb, name: str) -> None:
 
 
 @command.command("set")
-@click.argument("who", metavar="NAME")
+@click.argument("who", metavar="PERSON")
 @click.option("--name", help="Another name.")
 @click.option("--os-user", help="The OS user their agents run as.")
 @click.option("--zone", help="Time zone, such as Europe/Berlin.")
@@ -61,7 +61,7 @@ def set_(how: Verb, /, who: str, **changes: str | None) -> None:
 
 
 @command.command()
-@click.argument("name")
+@click.argument("name", metavar="PERSON")
 @verb
 def remove(how: Verb, name: str) -> None:
     """Remove a person; what they said stays in their channels."""
@@ -69,10 +69,10 @@ def remove(how: Verb, name: str) -> None:
 
 
 @command.command()
-@click.argument("name")
+@click.argument("name", metavar="PERSON")
 @click.argument("bridge")
 @click.argument("account")
 @verb
 def link(how: Verb, name: str, bridge: str, account: str) -> None:
-    """Say that ACCOUNT of BRIDGE belongs to a person, as you have verified."""
+    """Say that ACCOUNT of BRIDGE belongs to PERSON, as you have verified."""
     how.facts(how.ask(lambda client: client.link(name, bridge, account)))

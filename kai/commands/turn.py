@@ -6,7 +6,7 @@ from typing import TypeVar
 import click
 
 from kai.client import Client
-from kai.commands.show import cell, facts, lines, table, when
+from kai.commands.show import View, cell, facts, lines, table, when
 from kai.commands.verb import Verb, verb
 from kai.model.errors import UnknownThingError
 
@@ -23,6 +23,7 @@ _COLUMNS = {
 turn_argument = click.argument("turn", default="last")
 
 
+_MOMENTS = {"prepared": "prepared_at", "sent": "sent_at", "settled": "settled_at"}
 LIVE = ("running", "asking", "held")
 
 
@@ -47,7 +48,7 @@ def command() -> None:
 
 
 @command.command("list")
-@click.option("--channel", default="", metavar="C", help="Of this conversation only.")
+@click.option("--channel", default="", metavar="C", help="Of this channel only.")
 @click.option("--limit", type=click.IntRange(1, 500), default=20, show_default=True)
 @verb
 def list_(how: Verb, channel: str, limit: int) -> None:
@@ -66,10 +67,18 @@ def show(how: Verb, turn: str) -> None:
     if how.as_json:
         return
     for attempt in found["dispatches"]:
-        facts({f"attempt {attempt['attempt']}": {k: v for k, v in attempt.items() if v not in ("", None)}})
+        facts({f"attempt {attempt['attempt']}": _attempt(attempt)})
     lines([f"\n> {found['text']}\n", *(f"· {cell(line)}" for line in found["tool_lines"]), found["answer_text"]])
     if found["questions"]:
         table(("open question", "title"), [[one["ask"], cell(one["title"])] for one in found["questions"]])
+
+
+def _attempt(attempt: View) -> str:
+    """What a person wants of it; --json has all."""
+    engine = " ".join(attempt[part] for part in ("backend", "model") if attempt.get(part))
+    session = f"{'a fresh ' if attempt.get('fresh') else ''}session {attempt.get('session') or '-'}"
+    moments = [f"{name} {when(attempt[key])}" for name, key in _MOMENTS.items() if attempt.get(key)]
+    return "; ".join(filter(None, (attempt["state"], engine, session, *moments)))
 
 
 @command.command()

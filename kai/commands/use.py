@@ -12,7 +12,7 @@ from kai.model.people import Preference
 @click.option("--effort", default="", help="Effort, where the backend has such ('-': the default).")
 @click.option("--workspace", default="", help="A workspace of workspaces.yaml ('-': home).")
 @click.option("--agent", default="", help="Agent definition ('-': the default).")
-@click.option("--channel", default="", metavar="C", help="The conversation it is for [default: your own].")
+@click.option("--channel", default="", metavar="C", help="The channel it is for [default: your own].")
 @click.option("--wait", is_flag=True, help="Wait for the running turn instead of refusing.")
 @verb
 def command(how: Verb, /, channel: str, wait: bool, **choice: str) -> None:

@@ -6,7 +6,7 @@ The documents are JSON-ready and travel over the API; the lines are made of them
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from difflib import unified_diff
 from hashlib import sha256
 from typing import Any
@@ -68,11 +68,15 @@ def show_lines(document: Document) -> list[str]:
         lines.append("-- a native command: it went bare, with no block")
     for sent in document["earlier"]:
         names = ", ".join(sent["sections"]) or "the words alone"
-        lines.append(f"-- this session was sent earlier, {sent['sent_at']}, turn {sent['turn']}: {names}")
+        lines += [f"-- this session has from turn {sent['turn']}, {_moment(sent['sent_at'])}:", f"   {names}"]
     rows = document.get("dispositions")
     if rows:
         lines += ["", *_table(rows)]
     return lines
+
+
+def _moment(sent_at: str) -> str:
+    return f"{datetime.fromisoformat(sent_at).astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
 def diff(a: ContextBlock, b: ContextBlock) -> Document:

@@ -37,7 +37,8 @@ def test_every_person_speaks_at_an_address_of_their_own(kai: Kai, fake: FakeDaem
 
 
 def test_somebody_who_is_unknown_cannot_speak(kai: Kai, fake: FakeDaemon) -> None:
-    assert kai("chat", "--as", "Anm", "x") == (1, "", "kai: There is no person 'Anm'.\n     Did you mean 'Ann'?\n")
+    said = "kai: There is no person 'Anm'.\n     Did you mean 'Ann'? Known: Ann, Me.\n"
+    assert kai("chat", "--as", "Anm", "x") == (1, "", said)
     assert fake.said() == []
 
 

@@ -2,12 +2,14 @@
 
 import os
 import signal
+from dataclasses import replace
 from pathlib import Path
 
 import anyio
 import pytest
 
 from kai.commands.connect import NotStartedError, ask, connected, is_running, start_in_background
+from kai.settings.problems import FolderError
 from kai.settings.where import Folders, find
 from tests.commands.conftest import Kai
 from tests.fake_daemon import FakeDaemon
@@ -43,6 +45,16 @@ async def test_a_socket_that_nobody_listens_on_is_no_daemon(fake: FakeDaemon, wh
     await anyio.to_thread.run_sync(fake.stop)
     assert not await is_running(where)
     await anyio.to_thread.run_sync(fake.start)
+
+
+async def test_a_state_folder_that_cannot_be_written_to_is_said(where: Folders, small_disk: Path) -> None:
+    where = replace(where, state=small_disk)
+    await anyio.run_process(["mount", "-o", "remount,ro", str(small_disk)])
+    with pytest.raises(FolderError) as refused:
+        await start_in_background(where)
+    assert "Read-only file system" in refused.value.sentence
+    assert str(small_disk) in refused.value.sentence
+    assert "--state" in refused.value.hint
 
 
 async def test_a_daemon_started_in_the_background_answers_and_outlives_its_starter(where: Folders) -> None:

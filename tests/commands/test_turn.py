@@ -18,7 +18,20 @@ WHOLE = {
     **TURN,
     "answer_text": "Half \x1b[31man answer",
     "tool_lines": ["read x.py: ok"],
-    "dispatches": [{"attempt": 1, "state": "settled", "dispatch": "d-1", "model": ""}],
+    "dispatches": [
+        {
+            "attempt": 1,
+            "state": "settled",
+            "dispatch": "d-1",
+            "backend": "fake",
+            "model": "m-7",
+            "epoch": "e" * 64,
+            "session": "s-1",
+            "fresh": True,
+            "sent_at": "2026-11-30T00:00:00+00:00",
+            "settled_at": None,
+        }
+    ],
     "questions": [{"ask": "q-1", "title": "Run it?"}],
 }
 
@@ -39,7 +52,13 @@ def test_a_turn_is_shown_whole_and_without_a_name_it_is_the_newest(kai: Kai, fak
     fake.canned["GET", "/v1/turns/t-9"] = (200, WHOLE)
     status, out, _ = kai("turn", "show")
     assert status == 0
-    for part in ("> What\nnow?\n", "· read x.py: ok\n", "Half an answer\n", "q-1", "attempt 1", "settled"):
+    for part in (
+        "> What\nnow?\n",
+        "· read x.py: ok\n",
+        "Half an answer\n",
+        "q-1",
+        "attempt 1  settled; fake m-7; a fresh session s-1; sent 20",
+    ):
         assert part in out
     assert json.loads(kai("turn", "show", "t-9", "--json")[1]) == WHOLE
 

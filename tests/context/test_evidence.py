@@ -39,8 +39,9 @@ def test_what_the_live_session_was_sent_earlier_stands_below() -> None:
     sent = Earlier(DispatchId("d-1"), TurnId("t-1"), datetime(2026, 11, 30, tzinfo=UTC), ("agent", "now"))
     bare = Earlier(DispatchId("d-2"), TurnId("t-2"), datetime(2026, 11, 30, tzinfo=UTC), ())
     lines = show_lines(show(BLOCK, earlier=(sent, bare)))
-    assert "-- this session was sent earlier, 2026-11-30T00:00:00+00:00, turn t-1: agent, now" in lines
-    assert lines[-1].endswith("turn t-2: the words alone")
+    told = lines.index("-- this session has from turn t-1, 2026-11-30 00:00:00 UTC:")
+    assert lines[told + 1] == "   agent, now"
+    assert lines[-1] == "   the words alone"
 
 
 def test_a_native_command_is_shown_as_what_it_is() -> None:

@@ -71,7 +71,7 @@ class ScreenView:
             case "notice":
                 self._add([], _aside(row["text"]))
             case "letter":
-                self._add([], _aside("Answer to an earlier message:"))
+                self._add([], _aside("Answer to what you asked before, or elsewhere:"))
                 self._add([row["text"]])
             case "end":
                 self._end(row)

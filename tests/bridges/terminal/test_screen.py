@@ -131,4 +131,4 @@ async def test_what_is_coming_is_harmless_too(paper: Paper) -> None:
 
 async def test_a_letter_and_a_notice_are_set_apart(paper: Paper) -> None:
     await paper.show({"type": "letter", "text": "*old*"}, {"type": "notice", "text": "[b]New\x1b[31m session."})
-    assert paper.text == "Answer to an earlier message:\n\nold\n\n[b]New session.\n"
+    assert paper.text == "Answer to what you asked before, or elsewhere:\n\nold\n\n[b]New session.\n"
