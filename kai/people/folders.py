@@ -46,10 +46,15 @@ class PersonFolders:
     def seed(self, principal: PrincipalId, legacy_chat_id: str = "") -> None:
         """Make a person's folders (0700) and first files (0600). Blocks. What exists already is left as it is."""
         home = self.home(principal)
+        seeds = folder("data") / "seeds"
         for name in _HOME_SEEDS:
-            _plant(home, name)
+            _plant(home / name, seeds / name)
+        for own in folder("backends").glob("*/home"):  # what a CLI has to find in the folder that it works in
+            for seed in own.rglob("*.*"):
+                if seed.is_file():
+                    _plant(home / seed.relative_to(own), seed)
         for path in (self.preferences(principal, legacy_chat_id), self.memory(principal, legacy_chat_id)):
-            _plant(path.parent, path.name)
+            _plant(path, seeds / path.name)
 
     def _own(self, kind: str, principal: PrincipalId, legacy_chat_id: str) -> Path:
         own = self.root / kind / principal
@@ -67,12 +72,12 @@ def _stands(path: Path) -> bool:
     return True
 
 
-def _plant(into: Path, name: str) -> None:
-    into.mkdir(mode=0o700, parents=True, exist_ok=True)
+def _plant(path: Path, seed: Path) -> None:
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
-        file = os.open(into / name, flags, 0o600)
+        file = os.open(path, flags, 0o600)
     except FileExistsError:
         return
     with os.fdopen(file, "wb") as out:
-        out.write((folder("data") / "seeds" / name).read_bytes())
+        out.write(seed.read_bytes())

@@ -33,6 +33,16 @@ def test_the_legacy_folder_counts_only_while_the_canonical_one_does_not_exist(fo
     assert folders.preferences(ANN, "-100123").parent.name == "p-ann"
 
 
+def test_what_a_backend_seeds_stands_in_the_home_workspace_and_what_is_there_stays(folders: PersonFolders) -> None:
+    folders.seed(ANN)
+    settings = folders.home(ANN) / ".gemini" / "settings.json"
+    assert "AGENTS.md" in settings.read_text()
+    assert (settings.stat().st_mode & 0o777, settings.parent.stat().st_mode & 0o777) == (0o600, 0o700)
+    settings.write_text("{}")
+    folders.seed(ANN)
+    assert settings.read_text() == "{}"
+
+
 @pytest.mark.parametrize("chat", ["", ".", "..", "../homes", "/etc", "a/b", "a\0b", "x" * 300, "p ann"])
 def test_a_legacy_id_is_one_name_and_leads_nowhere_else(folders: PersonFolders, chat: str) -> None:
     (folders.root / "homes").mkdir(parents=True)

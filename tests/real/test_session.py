@@ -1,5 +1,6 @@
 """Every real agent through kai's launcher, driver and session."""
 
+import shutil
 import time
 from dataclasses import replace
 from hashlib import sha256
@@ -7,9 +8,12 @@ from pathlib import Path
 
 import anyio
 import pytest
+from anyio.to_thread import run_sync
 
 from kai.model.errors import FailureKind
 from kai.model.events import Ask, ChoiceKind, Finished
+from kai.model.ids import PrincipalId
+from kai.people.folders import PersonFolders
 from kai.protocols.session import SessionLostError, StopReport
 from kai.resources import folder
 from tests.real.agents import CLAUDE, CODEX, COPILOT, GEMINI, HERMES, PI, processes_marked
@@ -94,6 +98,26 @@ async def test_the_agent_finds_the_instructions_of_its_workspace_by_itself(bench
     (request,) = bench.model.turns()
     times = sum(place.count for place in request.places("keeper of the quince tree"))
     assert times == (2 if bench.agent is COPILOT else 1)  # which reads both files, and follows the one to the other
+
+
+@pytest.mark.timeout(60)  # its own pause between two attempts takes seconds
+async def test_gemini_in_a_home_reads_its_instructions_and_gives_up_soon_wherever_kai_is_installed(
+    bench: Bench,
+) -> None:
+    if bench.agent.backend != "gemini":
+        pytest.skip("only gemini takes its system defaults from some folders alone")
+    kept = [one for one in bench.manifest.launch.set_env if one[0] != "GEMINI_CLI_SYSTEM_DEFAULTS_PATH"]
+    bench.manifest = replace(bench.manifest, launch=replace(bench.manifest.launch, set_env=tuple(kept)))
+    folders = PersonFolders(bench.folder / "state")
+    await run_sync(folders.seed, PrincipalId("p-ann"))
+    shutil.copytree(folders.home(PrincipalId("p-ann")), bench.workspace, dirs_exist_ok=True)
+    (bench.workspace / "AGENTS.md").write_text("You are the keeper of the quince tree.\n")
+    async with bench.session() as session:
+        await bench.turn(session, f"{FRONT}STUB:say=fine;;")
+        (request,) = bench.model.turns()
+        assert sum(place.count for place in request.places("keeper of the quince tree")) == 1
+        seen = await bench.turn(session, f"{FRONT}STUB:retry=429*1")
+    assert seen.text == "ok after 1 errors"  # three attempts, not the one of this person's own settings
 
 
 async def test_an_allowed_tool_runs_and_pairs_with_its_result(bench: Bench) -> None:
