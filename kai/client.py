@@ -172,10 +172,11 @@ class Client:
         body = {"bridge": bridge, "account": account}
         return await self._view("POST", f"/v1/people/{_part(principal)}/accounts", body)
 
-    async def use(self, choice: Preference, *, channel: str = "", wait: bool = False) -> View:
-        """Choose what is used from now on."""
+    async def use(self, choice: Preference, *, channel: str = "", wait: bool = False, begin: bool = False) -> View:
+        """Choose what is used from now on. With `begin`, `channel` is a title, and a new one begins a conversation."""
         body = {name: value for name in _names(Preference) if (value := getattr(choice, name))}
         body |= {"channel": channel or None, "wait": wait}
+        body |= {"begin": True} if begin else {}
         answer = await self._send("POST", "/v1/use", json=body, timeout=None if wait else self._answer_s)
         chosen: View = answer.json()
         return chosen

@@ -130,7 +130,10 @@ class AccountBody(Body):
 
 
 class UseBody(Body):
-    """What shall be used from now on; an empty field says nothing, "-" takes a choice back."""
+    """What shall be used from now on; an empty field says nothing, "-" takes a choice back.
+
+    With `begin`, `channel` is a title, and a new one begins a conversation.
+    """
 
     channel: Key | None = None
     backend: KeyOrNone = ""
@@ -139,6 +142,7 @@ class UseBody(Body):
     workspace: KeyOrNone = ""
     agent: KeyOrNone = ""
     wait: bool = False
+    begin: bool = False
 
 
 class AttachmentQuery(Query):

@@ -97,8 +97,8 @@ async def change_person(call: Call) -> dict[str, Any]:
 async def use(call: Call) -> dict[str, Any]:
     fields = dict(call.fields)
     channel: ChannelId | None = fields.pop("channel")
-    wait: bool = fields.pop("wait")
-    return await call.door.use(call.caller, channel, Preference(**fields), wait=wait)
+    wait, begin = fields.pop("wait"), fields.pop("begin")
+    return await call.door.use(call.caller, channel, Preference(**fields), wait=wait, begin=begin)
 
 
 async def healthz(_: Call) -> str:

@@ -47,7 +47,7 @@ def command(how: Verb, text: tuple[str, ...], channel: str, backend: str, is_pri
             client = await stack.enter_async_context(Client(where.socket(PEOPLE), as_person=how.as_person))
             person = await _person(client, how.as_person)
             if backend:
-                await client.use(Preference(backend=backend), channel=channel)
+                await client.use(Preference(backend=backend), channel=channel, begin=bool(channel))
             return await talk(
                 client,
                 message if text else None,

@@ -57,6 +57,11 @@ def by_title(db: Connection, principal: PrincipalId, title: str) -> Channel | No
     return next((channel for channel in of(db, principal) if channel.title.casefold() == wanted), None)
 
 
+def titled(db: Connection, principal: PrincipalId, title: str, now: datetime) -> Channel:
+    """The person's channel with this title; a title that they have not used yet begins a private one."""
+    return by_title(db, principal, title) or create(db, ChannelKind.PRIVATE, title, principal, (principal,), now)
+
+
 def of(db: Connection, principal: PrincipalId) -> tuple[Channel, ...]:
     """The channels a person is in now, oldest first."""
     rows = db.execute(

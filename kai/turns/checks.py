@@ -125,15 +125,25 @@ class Checks:
         return view
 
     async def use(
-        self, commands: Commands, caller: Caller, channel: ChannelId | None, choice: Preference, *, wait: bool
+        self,
+        commands: Commands,
+        caller: Caller,
+        channel: ChannelId | None,
+        choice: Preference,
+        *,
+        wait: bool,
+        begin: bool,
     ) -> View:
-        """Keep a choice: for `channel`, else for the caller's own conversation. Waits for the running turn if asked."""
+        """Keep a choice: for `channel`, else for the caller's own conversation. Waits for the running turn if asked.
+
+        With `begin`, `channel` is a title, and a new one begins a conversation.
+        """
         parts = self._parts
         for backend in filter(None, [choice.backend]):
             if backend != DEFAULT:
                 parts.config.manifest(backend)
         principal = principal_of(caller)
-        where = await parts.store.write_soft(channel_of, caller, channel, parts.clock.now())
+        where = await parts.store.write_soft(lambda db: channel_of(db, caller, channel, parts.clock.now(), begin=begin))
         person = await parts.store.read(people.get, principal)
         with anyio.fail_after(WAIT_S):
             while True:

@@ -195,8 +195,10 @@ class FrontDoor:
 
     # Choices, backends, the daemon itself
 
-    async def use(self, caller: Caller, channel: ChannelId | None, choice: Preference, *, wait: bool = False) -> View:
-        return await self._checks.use(self._commands, caller, channel, choice, wait=wait)
+    async def use(
+        self, caller: Caller, channel: ChannelId | None, choice: Preference, *, wait: bool = False, begin: bool = False
+    ) -> View:
+        return await self._checks.use(self._commands, caller, channel, choice, wait=wait, begin=begin)
 
     async def backends(self, caller: Caller) -> list[View]:
         return await self._checks.backends()

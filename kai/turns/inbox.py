@@ -8,7 +8,7 @@ from kai.log import log
 from kai.model.errors import BadInputError, ChoiceGoneError, DeniedError, KaiError
 from kai.model.ids import PrincipalId
 from kai.model.messages import Accepted, Author, InboundMessage
-from kai.model.people import Address, Channel, ChannelKind, Person
+from kai.model.people import Address, Channel, Person
 from kai.model.turns import DeliveryKind, NewDelivery, Question
 from kai.store import channels, deliveries, messages, people, questions, turns
 from kai.store.binding import Connection
@@ -173,9 +173,7 @@ def place_of(db: Connection, inbound: InboundMessage, person: Person, now: datet
     if inbound.thread in MAIN_THREADS:
         channel = channels.private_of(db, person.principal, now)
     else:
-        channel = channels.by_title(db, person.principal, inbound.thread) or channels.create(
-            db, ChannelKind.PRIVATE, inbound.thread, person.principal, (person.principal,), now
-        )
+        channel = channels.titled(db, person.principal, inbound.thread, now)
     return channels.bind(db, inbound.bridge, inbound.chat, inbound.thread, channel.channel)
 
 

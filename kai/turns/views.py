@@ -42,10 +42,17 @@ def own_turn(db: Connection, caller: Caller, turn: TurnId) -> Turn:
     return found
 
 
-def channel_of(db: Connection, caller: Caller, channel: ChannelId | None, now: Any) -> ChannelId:
-    """The channel that was named, by id or by title, or the caller's own conversation. Needs a write transaction."""
+def channel_of(
+    db: Connection, caller: Caller, channel: ChannelId | None, now: Any, *, begin: bool = False
+) -> ChannelId:
+    """The channel that was named, by id or by title, or the caller's own conversation. Needs a write transaction.
+
+    With `begin` it is a title, and one that the caller has not used yet begins a conversation.
+    """
     if channel is None:
         return channels.private_of(db, principal_of(caller), now).channel
+    if begin:
+        return channels.titled(db, principal_of(caller), channel, now).channel
     titled = channels.by_title(db, caller.principal, channel) if caller.principal is not None else None
     return titled.channel if titled is not None else allowed_channel(db, caller, channel).channel
 

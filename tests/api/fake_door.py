@@ -185,9 +185,9 @@ class FakeDoor:
         return self._view("link", caller, principal, bridge, account)
 
     async def use(
-        self, caller: Caller, channel: ChannelId | None, choice: Preference, *, wait: bool = False
+        self, caller: Caller, channel: ChannelId | None, choice: Preference, *, wait: bool = False, begin: bool = False
     ) -> dict[str, Any]:
-        return self._view("use", caller, channel, choice, wait)
+        return self._view("use", caller, channel, choice, wait, begin)
 
     async def backends(self, caller: Caller) -> list[dict[str, Any]]:
         return self._views("backends", caller)

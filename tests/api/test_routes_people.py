@@ -69,10 +69,10 @@ async def test_a_reload_drops_what_was_revoked_and_a_bad_file_is_refused_with_it
 
 async def test_a_choice_is_handed_on(served: House, http: httpx.AsyncClient) -> None:
     await http.post("/v1/use", json={"backend": "gemini", "model": "-", "channel": "c-1", "wait": True})
-    await http.post("/v1/use", json={"agent": "house"})
+    await http.post("/v1/use", json={"agent": "house", "channel": "garden", "begin": True})
     assert served.door.calls == [
-        ("use", ("c-1", Preference(backend="gemini", model="-"), True)),
-        ("use", (None, Preference(agent="house"), False)),
+        ("use", ("c-1", Preference(backend="gemini", model="-"), True, False)),
+        ("use", ("garden", Preference(agent="house"), False, True)),
     ]
 
 

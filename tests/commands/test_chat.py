@@ -47,7 +47,7 @@ def test_a_backend_is_chosen_for_the_conversation_before_the_message(kai: Kai, f
     assert kai("chat", "--backend", "gemini", "--channel", "garden", "x")[0] == 0
     order = [one.path for one in fake.asked if one.path in ("/v1/use", "/v1/messages")]
     assert order == ["/v1/use", "/v1/messages"]
-    assert fake.bodies("POST", "/v1/use") == [{"backend": "gemini", "channel": "garden", "wait": False}]
+    assert fake.bodies("POST", "/v1/use") == [{"backend": "gemini", "channel": "garden", "wait": False, "begin": True}]
 
 
 def test_a_message_may_come_from_stdin_and_must_not_be_empty(

@@ -103,6 +103,18 @@ async def test_a_switch_at_the_very_end_of_a_turn_is_refused_or_comes_after_it_a
     assert turn["answer_text"].strip() in (await kai.client.context(after["turn"]))["text"]
 
 
+async def test_a_backend_may_be_chosen_for_a_conversation_that_this_begins(kai: Kai) -> None:
+    """The first message of a new title goes where it was said to go; a title that is only mistyped begins nothing."""
+    with pytest.raises(ApiError):
+        await kai.client.use(TO_ACP, channel="orchard")
+    await kai.client.use(TO_ACP, channel="orchard", begin=True)
+    turn = await kai.ask("hello", thread="orchard")
+    assert turn["backend"] == "fake-acp"
+    await kai.client.use(Preference(backend="fake"), channel="Orchard", begin=True)
+    assert (await kai.ask("again", thread="orchard"))["backend"] == "fake"
+    assert [one["title"] for one in await kai.client.channels()] == ["orchard"]
+
+
 async def test_there_and_back_again_every_turn_has_all_that_was_said(kai: Kai) -> None:
     words = ["the quince", "the medlar", "the sorb", "the azarole"]
     for count, word in enumerate(words):
