@@ -1,10 +1,10 @@
 // Pi asks nobody before it runs a tool. With this extension it asks kai, which asks the person.
-import version from "./version.ts";
+import kai from "./kai.ts";
 
 const READS = new Set(["read", "grep", "find", "ls"]);
 
 export default (pi) => {
-  version(pi);
+  kai(pi);
   const always = new Set(); // what the person allowed in this session
 
   // kai starts no turn until it has seen this.

@@ -54,6 +54,14 @@ async def test_always_holds_for_that_command_in_that_session_and_for_nothing_els
         assert len((await bench.turn(session, f"{FRONT}STUB:bash=touch one;;", choose=None)).asks) == 1
 
 
+@pytest.mark.parametrize("permissions", ["ask", "bypass"])
+async def test_a_command_gets_the_session_but_no_key_of_the_daemon(bench: Bench, permissions: str) -> None:
+    bench.agent = replace(bench.agent, env=lambda _: {"OPENAI_API_KEY": "no-secret"})
+    async with bench.session(permissions=permissions) as session:
+        seen = await bench.turn(session, f"{FRONT}STUB:bash=pwd; env | grep -c API_KEY; env | grep -c PI_SESSION_ID;;")
+    assert seen.text.endswith(f"{bench.workspace}\n0\n1\n")
+
+
 async def test_what_only_reads_is_not_asked_about(bench: Bench) -> None:
     (bench.workspace / "there.txt").write_text("what is there")
     async with bench.session() as session:
