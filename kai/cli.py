@@ -26,7 +26,7 @@ COMMANDS: dict[str, str] = {
     "config": "Show the settings in force and where each comes from.",
     "reload": "Let the running daemon read its configuration again.",
     "person": "People: add, list, show, set, remove, link.",
-    "backend": "Agent CLIs: list, show, check, login.",
+    "backend": "Agent CLIs: list, show, check, login, new.",
     "use": "Choose the agent CLI and model.",
     "turn": "Turns: list, show, stop, retry.",
     "context": "The exact text put before a message: preview, show, diff, verify.",

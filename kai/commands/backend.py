@@ -5,6 +5,7 @@ import pwd
 import shlex
 import subprocess
 from dataclasses import dataclass
+from importlib import import_module
 
 import click
 
@@ -15,11 +16,25 @@ from kai.settings.problems import nearest
 
 _COLUMNS = {
     "id": lambda backend: backend["id"],
-    "title": lambda backend: backend["title"],
+    "installed": lambda backend: bool(backend["program"]),
     "version": lambda backend: backend["version"],
-    "logged in": lambda backend: backend["logged_in"],
+    "login": lambda backend: backend["logged_in"],
+    "can": lambda backend: [name for name, able in backend["can"].items() if able] if backend["tried"] else "untried",
     "problem": lambda backend: backend["problem"],
 }
+
+
+class _Verbs(click.Group):
+    """`new` runs an agent by itself: what it needs for that is loaded when it is used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [*super().list_commands(ctx), "new"]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name != "new":
+            return super().get_command(ctx, cmd_name)
+        found: click.Command = import_module("kai.commands.backend_new").command
+        return found
 
 
 @dataclass
@@ -38,7 +53,7 @@ class OtherUserError(KaiError):
         return f"Run it as that user: sudo -iu {self.os_user} {self.command}"
 
 
-@click.group()
+@click.group(cls=_Verbs)
 def command() -> None:
     """The agent CLIs that kai can drive."""
 
@@ -65,7 +80,7 @@ def check(how: Verb, backend: str) -> int:
     """Start a backend, wait until it is ready, end it. Exit status 1 when that fails."""
     found = how.ask(lambda client: client.check_backend(backend))
     if found["problem"]:
-        how.lines(found, [f"{backend}: {found['problem']}", found["hint"]])
+        how.lines(found, filter(None, [f"{backend}: {found['problem']}", found["hint"], *found.get("stderr", [])]))
         return 1
     how.facts(found)
     return 0
@@ -89,7 +104,8 @@ def login(how: Verb, backend: str) -> int:
     if os_user != pwd.getpwuid(os.geteuid()).pw_name:
         raise OtherUserError(os_user, found["login"])
     if not found["program"]:
-        raise UnknownThingError("installed program for backend", backend)
+        how.lines(found, [f"{backend}: {found['problem']}"])
+        return 1
     click.echo(f"Running: {found['login']}")
     return 0 if subprocess.run(shlex.split(found["login"]), check=False).returncode == 0 else 1
 
@@ -97,5 +113,5 @@ def login(how: Verb, backend: str) -> int:
 async def _named(client: Client, backend: str) -> View:
     everything = {found["id"]: found for found in await client.backends()}
     if backend not in everything:
-        raise UnknownThingError("backend", backend, nearest(backend, everything))
+        raise UnknownThingError("backend", backend, nearest(backend, everything), tuple(everything))
     return everything[backend]

@@ -422,7 +422,7 @@ def _ignore(_: str) -> None:
 
 
 @asynccontextmanager
-async def open_session(
+async def open_session(  # noqa: PLR0913 - what a session is made of, by name
     launcher: Launcher,
     spec: LaunchSpec,
     driver: Driver,
@@ -432,6 +432,7 @@ async def open_session(
     wire_path: Path,
     resume: str = "",
     on_unsolicited: Callable[[str], None] = _ignore,
+    keep_wire: bool = False,
 ) -> AsyncIterator[Session]:
     """Start an agent and yield its session, ready for a prompt; at the end nothing of the run is left.
 
@@ -461,4 +462,4 @@ async def open_session(
             if session is not None:
                 session.close_streams()
             if wire is not None:
-                await wire.remove()
+                await wire.end(keep=keep_wire)

@@ -52,10 +52,11 @@ class WireFile:
         """Append a call of the driver."""
         self.add(Kind.CALL, json.dumps({"call": name, **arguments}).encode())
 
-    async def remove(self) -> None:
-        """The run is over: nobody will take it over again."""
+    async def end(self, *, keep: bool) -> None:
+        """The run is over: nobody will take it over again, and the file goes, unless somebody wants to read it."""
         self._close()
-        await run_sync(_remove, self._path)
+        if not keep:
+            await run_sync(_remove, self._path)
 
     def _stop(self, reason: str) -> None:
         log.warning("wire.not_recorded", path=str(self._path), reason=reason)

@@ -2,14 +2,14 @@
 
 import os
 import time
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import anyio
 from anyio import to_thread
 
-from kai.model.errors import BusyError, KaiError
+from kai.model.errors import BusyError, FailureKind, KaiError
 from kai.model.ids import ChannelId, PrincipalId, TurnId
 from kai.model.people import Person, Preference
 from kai.store import binding, people, status
@@ -121,7 +121,16 @@ class Checks:
             try:
                 view |= await self._runner.opening.handshake(manifest, self.own_user)
             except KaiError as error:
-                view |= {"problem": error.sentence, "hint": error.hint}
+                wrote = str(error.facts.get("detail", "")).strip().splitlines()[-3:]
+                view |= {"problem": error.sentence, "hint": error.hint, "stderr": wrote}
+                if error.facts.get("kind") is FailureKind.LOGIN:
+                    found = replace(found, logged_in=False)
+            if found.logged_in is False:
+                view["problem"] = view["problem"] or f"{manifest.title} is not logged in here."
+                keys = f", or set {' or '.join(manifest.login.env)} for the daemon" if manifest.login.env else ""
+                view["hint"] = view["hint"] or f"'kai backend login {backend}'{keys}."
+        if not manifest.tried:
+            view["notes"] = [*view.get("notes", ()), "This manifest is untried: nobody has run it with kai yet."]
         return view
 
     async def use(

@@ -3,10 +3,8 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
-from pathlib import Path
 from typing import Any
 
-import anyio
 from anyio import to_thread
 
 from kai.catalog.tools import notices
@@ -18,6 +16,7 @@ from kai.processes.plan import LaunchPlanned, plan
 from kai.protocols.driver import DriverSetup
 from kai.protocols.registry import driver_for
 from kai.protocols.session import Session, open_session
+from kai.protocols.trial import trial
 from kai.store import sessions
 from kai.turns.background import Background
 from kai.turns.facts import identity_mark, memory_mode
@@ -135,39 +134,13 @@ class Opening:
 
     async def handshake(self, manifest: Manifest, os_user: str) -> dict[str, Any]:
         """Start a backend in an empty folder, wait until it is ready, and end it. Raises `KaiError`."""
-        run = RunId(fresh("r"))
-        workspace = self._parts.runs / run
-        await anyio.Path(workspace).mkdir(mode=0o700)
-        setup = DriverSetup(manifest=manifest, cwd=str(workspace))
-        planned = await to_thread.run_sync(
-            lambda: plan(
-                manifest,
-                run=run,
-                model="",
-                effort="",
-                permissions="ask",
-                resume="",
-                temporary=False,
-                workspace=workspace,
-                os_user=os_user,
-                home=Path.home(),
-                socket_path=self._parts.socket,
-            )
-        )
-        started = self._parts.clock.monotonic()
-        async with open_session(
-            self._parts.launcher,
-            planned.spec,
-            driver_for(setup),
-            manifest.limits,
-            clock=self._parts.clock,
-            wire_path=self._parts.runs / run / "wire",
-        ) as session:
-            seconds = round(self._parts.clock.monotonic() - started, 3)
+        parts = self._parts
+        place, started = parts.runs / fresh("r"), parts.clock.monotonic()
+        async with trial(parts.launcher, manifest, os_user, parts.clock, place) as (session, notes):
             return {
                 "ready": True,
-                "seconds": seconds,
+                "seconds": round(parts.clock.monotonic() - started, 3),
                 "told_version": session.ready.version,
                 "model": session.ready.model,
-                "notes": list(planned.notes),
+                "notes": list(notes),
             }

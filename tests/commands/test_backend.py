@@ -11,14 +11,22 @@ from tests.fake_daemon import FakeDaemon
 
 def backend(**more: Any) -> dict[str, Any]:
     known = {"id": "claude", "title": "Claude Code", "version": "2.1", "logged_in": True, "problem": "", "login": ""}
-    return {**known, "program": "/usr/bin/claude", **more}
+    can = {"resume": True, "steer": False, "images": True}
+    return {**known, "program": "/usr/bin/claude", "can": can, "tried": True, **more}
 
 
 def test_backends_are_listed_and_shown(kai: Kai, fake: FakeDaemon) -> None:
-    fake.canned["GET", "/v1/backends"] = (200, [backend()])
-    assert kai("backend", "list")[1].splitlines()[1].split() == ["claude", "Claude", "Code", "2.1", "yes", "-"]
+    missing = {"program": None, "version": "", "logged_in": None, "problem": "It is not installed.", "tried": False}
+    fake.canned["GET", "/v1/backends"] = (200, [backend(), backend(id="goose", **missing)])
+    headings, claude, goose = (line.split() for line in kai("backend", "list")[1].splitlines())
+    assert headings == ["ID", "INSTALLED", "VERSION", "LOGIN", "CAN", "PROBLEM"]
+    assert claude == ["claude", "yes", "2.1", "yes", "resume,", "images", "-"]
+    assert goose == ["goose", "no", "-", "-", "untried", "It", "is", "not", "installed."]
     assert json.loads(kai("backend", "show", "claude", "--json")[1])["program"] == "/usr/bin/claude"
-    assert kai("backend", "show", "clade")[2] == "kai: There is no backend 'clade'.\n     Did you mean 'claude'?\n"
+    assert (
+        kai("backend", "show", "clade")[2]
+        == "kai: There is no backend 'clade'.\n     Did you mean 'claude'? Known: claude, goose.\n"
+    )
 
 
 def test_a_check_that_fails_is_exit_status_1_with_what_to_do(kai: Kai, fake: FakeDaemon) -> None:
@@ -28,6 +36,9 @@ def test_a_check_that_fails_is_exit_status_1_with_what_to_do(kai: Kai, fake: Fak
     fake.canned["POST", "/v1/backends/claude/check"] = (200, found)
     assert kai("backend", "check", "claude")[:2] == (1, "claude: It is not logged in.\nLog in.\n")
     assert kai("backend", "check", "claude", "--json")[0] == 1
+    broken = {**found, "problem": "It ended.", "hint": "", "stderr": ["fatal: no"]}
+    fake.canned["POST", "/v1/backends/claude/check"] = (200, broken)
+    assert kai("backend", "check", "claude")[1] == "claude: It ended.\nfatal: no\n"
 
 
 @pytest.mark.parametrize(("command", "status"), [("true", 0), ("sh -c 'exit 3'", 1)])
@@ -48,4 +59,8 @@ def test_a_backend_without_a_login_or_a_program_says_so(kai: Kai, fake: FakeDaem
     fake.canned["GET", "/v1/backends"] = (200, [backend()])
     assert kai("backend", "login", "claude")[:2] == (0, "Claude Code needs no login, or tells of none.\n")
     fake.canned["GET", "/v1/backends"] = (200, [backend(login="true", program=None, problem="It is not installed.")])
-    assert kai("backend", "login", "claude")[0] == 1
+    assert kai("backend", "login", "claude")[:2] == (1, "claude: It is not installed.\n")
+
+
+def test_new_is_among_the_verbs_and_only_loaded_when_it_is_used(kai: Kai) -> None:
+    assert "  new " in kai("backend", "--help")[1]

@@ -34,14 +34,14 @@ async def test_the_file_is_private_and_gone_with_its_run(tmp_path: Path) -> None
     wire.add(Kind.READ, b"x")
     assert (tmp_path / "runs" / "r-1" / "wire").stat().st_mode & 0o777 == 0o600
     assert (tmp_path / "runs" / "r-1").stat().st_mode & 0o777 == 0o700
-    await wire.remove()
+    await wire.end(keep=False)
     assert os.listdir(tmp_path / "runs") == []  # noqa: PTH208
 
 
 async def test_others_files_beside_it_stay(tmp_path: Path) -> None:
     wire = await WireFile.create(tmp_path / "wire")
     (tmp_path / "mine").touch()
-    await wire.remove()
+    await wire.end(keep=False)
     assert os.listdir(tmp_path) == ["mine"]  # noqa: PTH208
 
 

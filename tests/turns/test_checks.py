@@ -59,3 +59,48 @@ async def test_a_process_of_a_run_is_refused_on_the_peoples_face(kai: Kai) -> No
         done = await anyio.run_process(asked, env={**kai.house.environment, "KAI_RUN": mark}, check=False)
         assert done.returncode == code, done.stderr
         assert ("run" in done.stderr.decode()) == bool(code)
+
+
+AGENT = """\
+title: Agent
+protocol: acp
+tried: false
+launch: {{program: "{{python}}", argv: ["-c", {script!r}]}}
+limits: {{start_s: 5}}
+version_argv: ["--version"]
+login: {{command: agent login, files: [.agent/no-such-login], env: [AGENT_KEY]}}
+"""
+DIES = "import sys; sys.exit('fatal: the licence ran out')"
+REFUSES = (
+    "import json, sys\nfor line in sys.stdin: print(json.dumps({'jsonrpc': '2.0', 'id': json.loads(line)['id'],"
+    " 'error': {'code': -32000, 'message': 'Authentication required'}}), flush=True)"
+)
+ANSWERS = (
+    "import json, sys\nfor line in sys.stdin: print(json.dumps({'jsonrpc': '2.0', 'id': json.loads(line)['id'],"
+    " 'result': {'sessionId': 's'}}), flush=True)"
+)
+
+
+@pytest.mark.parametrize(
+    ("script", "ready", "problem", "hint"),
+    [
+        (DIES, False, "ended before it was ready", "kai backend login agent"),
+        (REFUSES, False, "not logged in, or its login expired", "kai backend login agent"),
+        (ANSWERS, True, "Agent is not logged in here", "'kai backend login agent', or set AGENT_KEY for the daemon."),
+    ],
+)
+async def test_a_check_names_what_is_wrong_and_the_mend(
+    tmp_path: Path, script: str, ready: bool, problem: str, hint: str
+) -> None:
+    house = House(tmp_path)
+    folder = house.folders.config / "backends/agent"
+    await anyio.Path(folder).mkdir()
+    await anyio.Path(folder / "backend.yaml").write_text(AGENT.format(script=script))
+    async with house.open() as kai:
+        checked = await kai.client.check_backend("agent")
+    assert checked["ready"] is ready
+    assert problem in checked["problem"]
+    assert hint in checked["hint"]
+    assert checked["notes"][-1].startswith("This manifest is untried")
+    if script is DIES:
+        assert checked["stderr"] == ["fatal: the licence ran out"]
