@@ -15,6 +15,7 @@ import base64
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from kai import __version__
@@ -153,10 +154,11 @@ class AppServer:
             too_long = f"{chars:,} characters where it takes {INPUT_CHARS:,}"
             return [of_kind(FailureKind.CONTEXT, too_long)]
         request = prompt_id(prompt)
-        self._turn = _Turn(request)
+        turn = self._turn = _Turn(request)
         self._meter.begin()
         self._asks.forget()
-        self._pending[request] = "turn/start", self._turn_accepted, self._turn_refused
+        accepted, refused = partial(self._turn_accepted, turn), partial(self._turn_refused, turn)
+        self._pending[request] = "turn/start", accepted, refused
         self._due = request
         return [Wake(_ANSWER_S, _ANSWER), Send(prompt_frame(prompt, self._thread))]
 
@@ -197,7 +199,7 @@ class AppServer:
             return [Lost.of(at_start(failed))]
         if (turn := self._turn) is None:
             return []
-        return self._end(Finished(stopped=True) if turn.stopping else failed)
+        return self._end(turn, Finished(stopped=True) if turn.stopping else failed)
 
     # Until the session is ready
 
@@ -283,10 +285,10 @@ class AppServer:
     def _unanswered(self, method: str) -> list[Output]:
         sentence = f"Codex did not answer {method} within {_ANSWER_S:g} s."
         lost = Lost(sentence, FailureKind.SILENT)
-        if self._turn is None:
-            return [] if self._ready else [lost]
+        if (turn := self._turn) is None:
+            return [lost]
         # It may have dropped the line, or yet begin the turn: this process is not to be relied on.
-        return [*self._end(Failed(FailureKind.SILENT, sentence, session_lost=True)), lost]
+        return [*self._end(turn, Failed(FailureKind.SILENT, sentence, session_lost=True)), lost]
 
     # A turn
 
@@ -326,22 +328,20 @@ class AppServer:
                 self._meter.count(params)
         return []
 
-    def _turn_accepted(self, value: Any) -> list[Output]:
-        if (turn := self._turn) is None:
-            return []
+    def _turn_accepted(self, turn: _Turn, value: Any) -> list[Output]:
         turn.id = text(record(record(value).get("turn")).get("id"))
         if not turn.id:
-            return self._end(of_kind(FailureKind.PROTOCOL, "it gave the turn no id", session_lost=True))
+            return self._end(turn, of_kind(FailureKind.PROTOCOL, "it gave the turn no id", session_lost=True))
         early, turn.early = turn.early, []
         out: list[Output] = [Started(self._thread, self._model, self._version)]
         for told in early:
             out += self._notified(told)
         return out
 
-    def _turn_refused(self, reply: ErrorReply) -> list[Output]:
+    def _turn_refused(self, turn: _Turn, reply: ErrorReply) -> list[Output]:
         failed = _refused(reply)
         lost = failed.kind in (FailureKind.RESUME, FailureKind.PROTOCOL)
-        return self._end(replace(failed, session_lost=lost)) if self._turn is not None else []
+        return self._end(turn, replace(failed, session_lost=lost))
 
     def _turn_started(self, turn: _Turn, _: Json) -> list[Output]:
         turn.live = True
@@ -420,7 +420,7 @@ class AppServer:
         usage = [turn.usage] if turn.usage != Usage() else []
         # An interrupt ends the turn and not the command that runs in it.
         clean = self._send("thread/backgroundTerminals/clean", {}) if status == "interrupted" else []
-        return [*usage, *self._end(end), *clean]
+        return [*usage, *self._end(turn, end), *clean]
 
     def _judge(self, turn: _Turn, status: str, error: Json) -> Finished | Failed:
         if status == "interrupted":
@@ -436,9 +436,8 @@ class AppServer:
         self._worked = True
         return Finished(text=turn.answer.corrected)
 
-    def _end(self, end: Finished | Failed) -> list[Output]:
-        if self._turn is not None:
-            self._pending.pop(self._turn.request, None)
+    def _end(self, turn: _Turn, end: Finished | Failed) -> list[Output]:
+        self._pending.pop(turn.request, None)
         self._turn = None
         return [*self._asks.forget(), end]
 

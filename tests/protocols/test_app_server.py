@@ -61,6 +61,7 @@ def test_a_thread_is_opened_in_a_sandbox_that_asks() -> None:
         "ephemeral": False,
     }
     assert codex.ready == [Ready("th", resumed=False, version="1.2.3", model="m")]
+    assert codex.driver.native_id == "th"
 
 
 def test_what_was_chosen_is_asked_for_and_compared() -> None:
@@ -191,7 +192,7 @@ def test_a_text_that_is_too_long_is_refused_before_a_byte_of_it_is_written() -> 
     assert "1,048,577 characters where it takes 1,048,576" in end.sentence
     assert not end.session_lost
     assert codex.last["method"] == "thread/start"
-    codex.ask("x" * INPUT_CHARS)
+    assert codex.ask("x" * INPUT_CHARS) == [Started("th", "m", "1.2.3")]
 
 
 def test_what_comes_before_the_answer_to_the_prompt_waits_for_it() -> None:
@@ -262,6 +263,20 @@ def test_usage_is_told_with_the_end() -> None:
     assert codex.tell("thread/tokenUsage/updated", tokenUsage=used) == []
     codex.say("x")
     assert codex.end() == [Usage(7, 3, None, 100, 10), Finished()]
+
+
+def test_what_is_told_of_use_and_limits_between_turns_is_kept_for_the_next() -> None:
+    codex = Codex(resume="th")
+    spent = {"inputTokens": 500, "outputTokens": 50, "totalTokens": 550}
+    assert codex.tell("thread/tokenUsage/updated", tokenUsage={"total": spent, "last": spent}) == []
+    limits = {"primary": {"usedPercent": 100, "resetsAt": 1796040000}, "rateLimitReachedType": "rate_limit_reached"}
+    assert codex.out(method="account/rateLimits/updated", params={"rateLimits": limits}) == []
+    codex.ask()
+    spent = {"inputTokens": 510, "outputTokens": 51, "totalTokens": 561}
+    codex.tell("thread/tokenUsage/updated", tokenUsage={"total": spent, "last": {"totalTokens": 11}})
+    usage, end = codex.end("failed", message="limit", codexErrorInfo="usageLimitExceeded")
+    assert usage == Usage(10, 1, None, None, 11)
+    assert failed([end]).resets_at == datetime.fromtimestamp(1796040000, UTC)
 
 
 def test_only_the_end_of_this_very_turn_ends_it() -> None:

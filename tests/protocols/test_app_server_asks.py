@@ -103,6 +103,16 @@ def test_a_call_of_an_mcp_tool_is_allowed_once_for_the_session_or_not() -> None:
     assert b"-32601" in refusal.frame
 
 
+def test_what_is_nested_too_deeply_to_be_written_is_refused() -> None:
+    deep: Any = []
+    for _ in range(100_000):
+        deep = [deep]
+    asks = Asks(auto_allow=True)
+    (refusal,) = asks.ask(Request(6, MORE.method, {"permissions": deep}), anyone_there=True)
+    assert isinstance(refusal, Send)
+    assert b"error" in refusal.frame
+
+
 def test_questions_are_asked_one_after_the_other() -> None:
     asks = Asks(auto_allow=True)
     first = put(asks, QUESTIONS)
