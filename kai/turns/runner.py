@@ -24,7 +24,7 @@ from kai.model.ids import ChannelId, DispatchId, RunId, TurnId, fresh
 from kai.model.messages import Message
 from kai.model.states import DispatchState, TurnState
 from kai.model.turns import DeliveryKind, Dispatch, NewDelivery, Outcome, SessionRow, Turn
-from kai.protocols.session import SessionLostError
+from kai.protocols.session import SessionLostError, StopReport
 from kai.store import deliveries, sessions, turns
 from kai.store.binding import Connection
 from kai.turns import outbox
@@ -58,12 +58,24 @@ class Running:
     dispatch: DispatchId | None = None
     tries: int = 0  # attempts of this daemon
     conversing: bool = False  # the prompt is (being) handed over: only the protocol can end the turn now
+    handed: anyio.Event = field(default_factory=anyio.Event)  # it was, or never will be
     stop_asked: bool = False
     cut: str = ""  # why kai itself ends the turn
     saved_at: float = 0.0  # monotonic: when there was last something to save, or its begin
     tasks: TaskGroup | None = None
     released: anyio.Event | None = None  # there while the turn is held: set, it goes on at once
     is_left: bool = False  # kai itself ends while the turn is held: it is the next daemon's
+
+    def hand_over(self, held: Live) -> None:
+        """From here on the session counts as told: a stop waits for that, and then goes through the protocol."""
+        self.held, self.conversing = held, True
+        if self.handed.is_set():  # whoever waits already waits for this one
+            self.handed = anyio.Event()
+
+    async def interrupt(self) -> StopReport:
+        """Stop the session's turn as soon as it has its prompt."""
+        await self.handed.wait()
+        return await self.held.session.interrupt(self.dispatch) if self.held else StopReport("idle", 0.0, True)
 
 
 class Runner:
@@ -101,6 +113,7 @@ class Runner:
             del self._running[turn.turn]
             running.over.set()
             running.ended.set()
+            running.handed.set()
         seconds = round(self._parts.clock.monotonic() - started, 3)
         log.info("turn.finished", turn=turn.turn, state=outcome.state, failure=outcome.failure, seconds=seconds)
 
@@ -187,12 +200,14 @@ class Runner:
             frame_sha256=held.session.digest(prompt) if held else "",
             native_id=held.session.native_id if held else "",
         )
+        if held is not None:
+            running.hand_over(held)
         await parts.store.write_soft(_prepare, row if held is None else None, running.dispatch, dispatch, block)
         running.dispatch = dispatch.dispatch
         if held is None:
             self._become(running, TurnState.RUNNING)
             held = await self._open(running, route, row, run, facts.history)
-        running.held = held
+            running.hand_over(held)
         parts.pool.take(held)
         try:
             return await self._converse(running, held, prompt, is_marked=bool(dispatch.frame_sha256))
@@ -231,10 +246,10 @@ class Runner:
                 now = self._parts.clock.now()
                 native_id = held.session.native_id
                 await self._parts.store.write_soft(turns.mark_sent, prompt.dispatch, sha256, now, native_id)
-            running.conversing = True
 
         async with held.session.prompt(prompt, on_sent=on_sent) as events, anyio.create_task_group() as tasks:
             running.tasks = tasks
+            running.handed.set()
             self._become(running, TurnState.RUNNING)  # once the bytes are on their way: who listens does not delay them
             async for event in events:
                 running.live.fold.add(event)
@@ -340,7 +355,7 @@ class Runner:
     async def _cut(self, running: Running, why: str) -> None:
         running.cut = why
         if running.conversing and running.held is not None:
-            await running.held.session.interrupt()
+            await running.interrupt()
         else:
             running.scope.cancel()
         await running.ended.wait()

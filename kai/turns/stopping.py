@@ -52,7 +52,7 @@ class Stopping:
         running.stop_asked = True
         step, kept = "not sent", running.held is not None
         if running.conversing and running.held is not None:
-            report = await running.held.session.interrupt(running.dispatch)
+            report = await running.interrupt()
             step, kept = report.step, report.session_kept
         elif running.released is not None:
             step, kept = "held", self._parts.pool.get(running.turn.channel) is not None

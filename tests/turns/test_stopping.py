@@ -2,10 +2,14 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import anyio
+import anyio.lowlevel
 import pytest
 
+from kai.store import turns
+from kai.turns import runner
 from tests.e2e.house import House, Kai
 from tests.small_disk import fill_up
 
@@ -39,6 +43,43 @@ async def test_a_full_disk_does_not_delay_a_stop_and_is_said(tmp_path: Path, sma
         await anyio.to_thread.run_sync((small_disk / "filler").unlink)
         assert (await kai.end(accepted))["state"] == "stopped"
         assert (await kai.ask("go on"))["state"] == "done"
+
+
+@pytest.mark.parametrize("is_fresh", [False, True], ids=["a session that is there", "a fresh session"])
+async def test_a_stop_in_the_moment_of_hand_over_keeps_the_session(
+    kai: Kai, monkeypatch: pytest.MonkeyPatch, is_fresh: bool
+) -> None:
+    if not is_fresh:
+        await kai.ask("before")
+    store, reached, go = kai.daemon.parts.store, anyio.Event(), anyio.Event()
+    write_soft = store.write_soft
+
+    async def slow(work: Any, *args: Any) -> Any:
+        done = await write_soft(work, *args)
+        if work is (turns.mark_sent if is_fresh else runner._prepare):  # the last thing before the first byte
+            reached.set()
+            await go.wait()
+        return done
+
+    monkeypatch.setattr(store, "write_soft", slow)
+    accepted = await kai.say("FAKE:slow=500,0.02")
+    reports = []
+
+    async def stop() -> None:
+        reports.append(await kai.client.stop(accepted.turn or ""))
+
+    with anyio.fail_after(10):
+        await reached.wait()
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(stop)
+            (running,) = kai.daemon.runner.every()
+            while not running.stop_asked:
+                await anyio.lowlevel.checkpoint()
+            go.set()
+    assert (reports[0]["state"], reports[0]["step"], reports[0]["session_kept"]) == ("stopped", "interrupt", True)
+    turn = await kai.end(accepted)
+    after = await kai.ask("go on")
+    assert after["dispatches"][0]["session"] == turn["dispatches"][0]["session"]
 
 
 async def test_a_stop_by_message_passes_the_lane(kai: Kai) -> None:
