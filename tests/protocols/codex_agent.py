@@ -82,3 +82,8 @@ class Codex:
         return self.tell(
             "turn/completed", turn={"id": turn or self.turn, "status": status, "error": error or None, "items": []}
         )
+
+
+def only(outputs: list[Output]) -> Any:
+    (output,) = outputs
+    return output
