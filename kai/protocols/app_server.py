@@ -38,6 +38,7 @@ from kai.protocols.app_server_answer import Answer
 from kai.protocols.app_server_asks import Asks
 from kai.protocols.app_server_items import call_of, result_of
 from kai.protocols.app_server_meter import Meter
+from kai.protocols.app_server_thread import difference, thread_params
 from kai.protocols.classify import Evidence, at_start, classify, of_kind, short
 from kai.protocols.driver import DriverSetup, Lost, Output, Outputs, Ready, Send, Skipped, Wake, prompt_id
 from kai.text.safe import safe
@@ -50,8 +51,6 @@ _ANSWER_S = 20.0
 _ANSWER = "answer"
 _PATIENCE_S = 120.0
 _PATIENCE = "patience"
-_POLICIES = {"ask": ("on-request", "read-only"), "bypass": ("never", "danger-full-access")}
-_SANDBOXES = {"read-only": "readOnly", "danger-full-access": "dangerFullAccess"}
 # Nothing that kai uses, some of it often or long: not sent at all.
 _UNWANTED = (
     "thread/started", "thread/status/changed", "thread/readState/changed", "thread/name/updated",
@@ -65,7 +64,6 @@ _QUIET = frozenset(_UNWANTED) | {
     "account/login/completed", "hook/started", "hook/completed", "model/rerouted", "thread/compacted", "thread/closed",
 }  # fmt: skip
 _AGENT = re.compile(r"[^/\s]+/(\S+)")  # clientInfo.name/VERSION (…)
-_CONFIG = "its settings forbid it"
 
 
 def prompt_frame(prompt: Prompt, thread: str) -> bytes:
@@ -107,7 +105,6 @@ class AppServer:
 
     def __init__(self, setup: DriverSetup) -> None:
         self._setup = setup
-        self._policy, self._sandbox = _POLICIES["bypass" if setup.permissions == "bypass" else "ask"]
         self._patience_s = float(setup.option("patience_s") or _PATIENCE_S)
         self._resume = ""
         self._thread = ""
@@ -226,28 +223,10 @@ class AppServer:
         return self._open_thread()
 
     def _open_thread(self) -> list[Output]:
-        setup, config = self._setup, dict[str, Any]()
-        if setup.effort:
-            config["model_reasoning_effort"] = setup.effort
-        if setup.mcp_servers:
-            # Those that kai gives look at every call themselves.
-            config["mcp_servers"] = {
-                server.name: {
-                    "command": server.command,
-                    "args": list(server.args),
-                    "env": dict(server.env),
-                    "default_tools_approval_mode": "approve",
-                }
-                for server in setup.mcp_servers
-            }
-        params: dict[str, Any] = {"cwd": setup.cwd, "approvalPolicy": self._policy, "sandbox": self._sandbox}
-        params |= {"model": setup.model} if setup.model else {}
-        params |= {"modelProvider": provider} if (provider := setup.option("model_provider")) else {}
-        params |= {"config": config} if config else {}
+        params = thread_params(self._setup, self._resume)
         if self._resume:
-            params |= {"threadId": self._resume, "excludeTurns": True}
             return self._ask("thread/resume", params, self._thread_opened, self._resume_failed)
-        return self._ask("thread/start", {**params, "ephemeral": setup.temporary}, self._thread_opened, self._lost)
+        return self._ask("thread/start", params, self._thread_opened, self._lost)
 
     def _thread_opened(self, value: Any) -> list[Output]:
         answer = record(value)
@@ -255,25 +234,12 @@ class AppServer:
         if not self._thread or (self._resume and self._thread != self._resume):
             kind = FailureKind.RESUME if self._resume else FailureKind.PROTOCOL
             return [Lost.of(of_kind(kind, f"it opened the thread {self._thread!r}"))]
-        # Another provider, model or sandbox than the one asked for is another agent than the person chose.
-        for what, wanted, got in self._wanted(answer):
-            if wanted and got != wanted:
-                kind = FailureKind.MODEL if what == "model" else FailureKind.UNSUPPORTED
-                return [Lost(f"Codex was to work with {what} {wanted!r}, and works with {got!r}: {_CONFIG}.", kind)]
+        if lost := difference(self._setup, answer):
+            return [lost]
         self._model = text(answer.get("model"))
         self._ready = True
         self._meter.open(is_new=not self._resume)
         return [Ready(self._thread, bool(self._resume), self._version, self._model)]
-
-    def _wanted(self, answer: Json) -> tuple[tuple[str, str, str], ...]:
-        setup = self._setup
-        return (
-            ("approval policy", self._policy, text(answer.get("approvalPolicy"))),
-            ("sandbox", _SANDBOXES[self._sandbox], text(record(answer.get("sandbox")).get("type"))),
-            ("model provider", setup.option("model_provider"), text(answer.get("modelProvider"))),
-            ("model", setup.model, text(answer.get("model"))),
-            ("effort", setup.effort, text(answer.get("reasoningEffort"))),
-        )
 
     def _lost(self, reply: ErrorReply) -> list[Output]:
         return [Lost.of(_refused(reply))]
