@@ -90,6 +90,7 @@ async def daemon(folders: Folders) -> AsyncIterator[Daemon]:
         await _people(parts)
         runner = Runner(parts)
         lanes = Lanes(tasks, runner.next, runner.run)
+        runner.steering.wake = lanes.wake
         door = FrontDoor(parts, runner, lanes)
         async with serve(_api_parts(parts, door, folders), folders):
             for channel in await store.read(turns.queued_channels):

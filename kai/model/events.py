@@ -5,6 +5,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from kai.model.errors import FailureKind
+from kai.model.ids import DispatchId
 
 
 class ChoiceKind(StrEnum):
@@ -111,6 +112,14 @@ class Limit:
 
 
 @dataclass(frozen=True, slots=True)
+class Steered:
+    """What became of words that were steered into the turn as `dispatch`. Not taken: the agent has not seen them."""
+
+    dispatch: DispatchId
+    taken: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Unsolicited:
     """Text outside any turn (background work, a late reply). It never answers the next message."""
 
@@ -147,6 +156,7 @@ BackendEvent = (
     | Usage
     | Compacted
     | Limit
+    | Steered
     | Unsolicited
     | Finished
     | Failed

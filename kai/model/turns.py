@@ -63,6 +63,7 @@ class Dispatch:
     settled_at: datetime | None = None
     frame_sha256: str = ""
     native_id: str = ""
+    steered: bool = False  # put into the running turn, beside its attempt
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from typing import Any
 from kai import __version__
 from kai.model.context import Prompt
 from kai.model.errors import FailureKind
-from kai.model.events import Choice, Failed, Finished, Started, TextDelta, Thinking, Unsolicited, Usage
+from kai.model.events import Choice, Failed, Finished, Started, Steered, TextDelta, Thinking, Unsolicited, Usage
 from kai.protocols.acp_calls import Calls
 from kai.protocols.calls import content_text
 from kai.protocols.classify import (
@@ -135,6 +135,9 @@ class Acp:
         self._calls.forget()
         self._pending[self._turn.id] = self._prompt_answered, self._prompt_failed
         return [*out, Send(prompt_frame(prompt, self._session_id))]
+
+    def steer(self, prompt: Prompt) -> Outputs:
+        return [Steered(prompt.dispatch, taken=False)]  # nothing of the kind is known of this protocol
 
     def answer(self, ask: str, choice: Choice | None, text: str = "") -> Outputs:
         return self._calls.answer(ask, choice)

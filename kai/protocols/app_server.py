@@ -28,12 +28,14 @@ from kai.model.events import (
     Finished,
     Limit,
     Started,
+    Steered,
     TextDelta,
     Thinking,
     ToolCall,
     Unsolicited,
     Usage,
 )
+from kai.model.ids import DispatchId
 from kai.protocols.app_server_answer import Answer
 from kai.protocols.app_server_asks import Asks
 from kai.protocols.app_server_items import call_of, result_of
@@ -71,12 +73,15 @@ def prompt_frame(prompt: Prompt, thread: str) -> bytes:
 
     A line with one of those gets no answer of any kind.
     """
-    parts: list[Json] = [
+    return jsonrpc.request(prompt_id(prompt), "turn/start", {"threadId": thread, "input": _input(prompt)})
+
+
+def _input(prompt: Prompt) -> list[Json]:
+    images: list[Json] = [
         {"type": "image", "url": f"data:{media.media_type};base64,{base64.b64encode(media.data).decode()}"}
         for media in prompt.media
     ]
-    parts.append({"type": "text", "text": text(prompt.text)})
-    return jsonrpc.request(prompt_id(prompt), "turn/start", {"threadId": thread, "input": parts})
+    return [*images, {"type": "text", "text": text(prompt.text)}]
 
 
 _Then = Callable[[Any], list[Output]]
@@ -158,6 +163,15 @@ class AppServer:
         self._pending[request] = "turn/start", accepted, refused
         self._due = request
         return [Wake(_ANSWER_S, _ANSWER), Send(prompt_frame(prompt, self._thread))]
+
+    def steer(self, prompt: Prompt) -> Outputs:
+        turn, request = self._turn, prompt_id(prompt)
+        if turn is None or not turn.live or turn.stopping or len(prompt.text) > INPUT_CHARS:
+            return [Steered(prompt.dispatch, taken=False)]
+        taken, refused = (partial(_steered, prompt.dispatch, taken=took) for took in (True, False))
+        self._pending[request] = "turn/steer", taken, refused
+        where = {"threadId": self._thread, "expectedTurnId": turn.id}
+        return [Send(jsonrpc.request(request, "turn/steer", {**where, "input": _input(prompt)}))]
 
     def answer(self, ask: str, choice: Choice | None, text: str = "") -> Outputs:
         return self._asks.answer(ask, choice, text)
@@ -410,6 +424,10 @@ class AppServer:
 
 def _ignored(_: Any) -> list[Output]:
     return []
+
+
+def _steered(dispatch: DispatchId, _: Any, *, taken: bool) -> list[Output]:
+    return [Steered(dispatch, taken)]
 
 
 def _unasked(_: Any) -> list[Output]:

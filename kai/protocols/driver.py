@@ -125,6 +125,10 @@ class Driver(Protocol):
         """Begin a turn. Only after `Ready`, and only when no turn runs."""
         ...
 
+    def steer(self, prompt: Prompt) -> Outputs:
+        """Put more words into the running turn. What became of them comes as `Steered`, now or later."""
+        ...
+
     def answer(self, ask: str, choice: Choice | None, text: str = "") -> Outputs:
         """Answer a question. No choice and no text: deny, as narrowly as can be. Too late: nothing happens."""
         ...

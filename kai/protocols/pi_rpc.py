@@ -23,6 +23,7 @@ from kai.model.events import (
     Finished,
     Limit,
     Started,
+    Steered,
     TextDelta,
     Thinking,
     ToolCall,
@@ -30,6 +31,7 @@ from kai.model.events import (
     Unsolicited,
     Usage,
 )
+from kai.model.ids import DispatchId
 from kai.protocols.calls import content_text, target_of
 from kai.protocols.classify import Evidence, classify, of_kind, short
 from kai.protocols.driver import DriverSetup, Lost, Output, Outputs, Ready, Send, Skipped, Wake, dispatch_uuid
@@ -48,12 +50,16 @@ _HTTP = re.compile(r"(\d{3})\b:?\s*(\{.*\})?", re.DOTALL)
 
 def prompt_frame(prompt: Prompt) -> bytes:
     """The ``prompt`` command: text byte for byte, but for half surrogate pairs, which no provider takes."""
-    command: Json = {"id": str(dispatch_uuid(prompt.dispatch)), "type": "prompt", "message": text(prompt.text)}
-    if prompt.media:
-        images = [(base64.b64encode(media.data).decode(), media.media_type) for media in prompt.media]
-        command = {**command, "images": [{"type": "image", "data": data, "mimeType": kind} for data, kind in images]}
     # In the middle of a run that an extension began, a prompt without this is refused; in an idle session it is void.
-    return line_of({**command, "streamingBehavior": "followUp"})
+    return line_of({**_with_words("prompt", prompt), "streamingBehavior": "followUp"})
+
+
+def _with_words(kind: str, prompt: Prompt) -> Json:
+    command: Json = {"id": str(dispatch_uuid(prompt.dispatch)), "type": kind, "message": text(prompt.text)}
+    if not prompt.media:
+        return command
+    images = [(base64.b64encode(media.data).decode(), media.media_type) for media in prompt.media]
+    return {**command, "images": [{"type": "image", "data": data, "mimeType": kind} for data, kind in images]}
 
 
 @dataclass
@@ -74,6 +80,7 @@ class _Turn:
     reason: str = ""  # why the last message ended
     error: str = ""
     used: list[Json] = field(default_factory=list)
+    steered: dict[DispatchId, str] = field(default_factory=dict)  # words on their way into the run
 
     def say(self, piece: str) -> list[Output]:
         """Show a piece of the message that is being said, with a blank line in front when it is not the first."""
@@ -155,6 +162,15 @@ class PiRpc:
         self._turn = turn = _Turn(str(dispatch_uuid(prompt.dispatch)), text(prompt.text))
         self._pending[turn.id] = self._prompt_answered
         return [Wake(_TAKEN_S, _TAKEN), Send(prompt_frame(prompt))]
+
+    def steer(self, prompt: Prompt) -> Outputs:
+        turn = self._ours
+        if turn is None or turn.stopping:
+            return [Steered(prompt.dispatch, taken=False)]
+        # Its answer says only that it is queued: the agent has the words when the run echoes them.
+        turn.steered[prompt.dispatch] = text(prompt.text)
+        self._pending[str(dispatch_uuid(prompt.dispatch))] = _answered
+        return [Send(line_of(_with_words("steer", prompt)))]
 
     def answer(self, ask: str, choice: Choice | None, text: str = "") -> Outputs:
         return self._asks.answer(ask, choice, text)
@@ -290,9 +306,16 @@ class PiRpc:
 
     def _message_start(self, msg: Json) -> list[Output]:
         message, turn = record(msg.get("message")), self._turn
-        if turn is None or turn.begun or not turn.taken or text(message.get("role")) != "user":
+        if turn is None or not turn.taken or text(message.get("role")) != "user":
             return []
-        return self._begin(turn) if content_text(message.get("content")) == turn.words else []
+        words = content_text(message.get("content"))
+        if not turn.begun:
+            return self._begin(turn) if words == turn.words else []
+        steered = next((dispatch for dispatch, said in turn.steered.items() if said == words), None)
+        if steered is None:
+            return []
+        del turn.steered[steered]
+        return [Steered(steered, taken=True)]
 
     def _message_update(self, msg: Json) -> list[Output]:
         event = record(msg.get("assistantMessageEvent"))
@@ -378,8 +401,11 @@ class PiRpc:
         usage = self._usage(self._turn.used) if self._turn else Usage()
         if self._turn is not None:
             self._pending.pop(self._turn.id, None)
+        left: list[Output] = []
+        if self._turn is not None and self._turn.steered:  # parked, they would ride along with the next prompt
+            left = [*(Steered(dispatch, taken=False) for dispatch in self._turn.steered), self._command("clear_queue")]
         self._turn = None
-        return [*self._asks.cancel(), *([usage] if usage != Usage() else []), end]
+        return [*left, *self._asks.cancel(), *([usage] if usage != Usage() else []), end]
 
     def _usage(self, used: list[Json]) -> Usage:
         """Summed over the turn's requests; `used_tokens` is the last one's, which is what the conversation holds."""

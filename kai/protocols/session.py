@@ -155,6 +155,15 @@ class Session:
         finally:
             self._reserved = False
 
+    def steer(self, prompt: Prompt, dispatch: DispatchId) -> bool:
+        """Put `prompt` into the running turn of `dispatch`; what becomes of it comes as `Steered`. False: too late."""
+        running = self._running
+        if running is None or running.dispatch != dispatch or running.stopping:
+            return False
+        self._wire.call("steer", **prompt_fields(prompt))
+        self._take(self._driver.steer(prompt))
+        return True
+
     async def answer(self, ask: str, choice: Choice | None, text: str = "") -> bool:
         """Answer a question of the running turn; None denies. False: it is not open (any more), nothing was done."""
         running = self._running

@@ -25,6 +25,7 @@ from kai.model.events import (
     Finished,
     Limit,
     Started,
+    Steered,
     TextDelta,
     Thinking,
     ToolCall,
@@ -144,6 +145,9 @@ class StreamJson:
     def prompt(self, prompt: Prompt) -> Outputs:
         self._turn = _Turn(str(dispatch_uuid(prompt.dispatch)))
         return [Send(prompt_frame(prompt))]
+
+    def steer(self, prompt: Prompt) -> Outputs:
+        return [Steered(prompt.dispatch, taken=False)]  # nothing of the kind is known of this protocol
 
     def answer(self, ask: str, choice: Any, text: str = "") -> Outputs:
         return self._asks.answer(ask, choice, text)

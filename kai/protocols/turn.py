@@ -19,6 +19,7 @@ from kai.model.events import (
     Finished,
     Limit,
     Started,
+    Steered,
     TextDelta,
     Thinking,
     ToolCall,
@@ -90,7 +91,7 @@ class Turn:
                 passes = self.answered(ask)
             case Unsolicited():
                 passes = False  # it belongs to no turn
-            case Usage() | Compacted() | Limit():
+            case Usage() | Compacted() | Limit() | Steered():
                 passes = True
             case _:
                 assert_never(event)

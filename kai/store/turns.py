@@ -13,7 +13,7 @@ from typing import Any
 from kai.model.context import ContextBlock
 from kai.model.errors import FailureKind, UnknownThingError, WrongMoveError
 from kai.model.events import Usage
-from kai.model.ids import ChannelId, DispatchId, MessageId, PrincipalId, TurnId, fresh
+from kai.model.ids import AddressId, ChannelId, DispatchId, MessageId, PrincipalId, TurnId, fresh
 from kai.model.messages import Author, Message
 from kai.model.states import ENDED_TURNS, AskState, DispatchState, TurnState
 from kai.model.turns import DeliveryKind, Dispatch, NewDelivery, Outcome, Turn
@@ -128,10 +128,29 @@ def begin(db: Connection, turn: TurnId, dispatch: Dispatch, snapshot: ContextBlo
     else:
         _run(db, known, now, **by)
     sessions.run_started(db, dispatch.run, dispatch.session, now)
-    columns = values(dispatch, "turn", "state", "sent_at", "settled_at", "frame_sha256", "native_id")
+    columns = values(dispatch, "turn", "state", "sent_at", "settled_at", "frame_sha256", "native_id", "steered")
     row = {**columns, "bare": snapshot.bare, "tokens": snapshot.tokens, "prepared_at": now}
     insert(db, "dispatch", turn=turn, state=DispatchState.PREPARED, **row)
     snapshots.keep(db, dispatch.dispatch, snapshot)
+
+
+def steer(db: Connection, dispatch: Dispatch, snapshot: ContextBlock) -> None:
+    """Keep what is put into a running turn, before a byte of it is written. It is no attempt that could be cut."""
+    now = dispatch.prepared_at
+    columns = values(dispatch, "state", "sent_at", "settled_at", "steered")
+    row = {**columns, "bare": snapshot.bare, "tokens": snapshot.tokens, "sent_at": now, "settled_at": now}
+    insert(db, "dispatch", **row, state=DispatchState.SETTLED, steered=True)
+    db.execute("UPDATE turn SET attempts = ? WHERE turn = ?", (dispatch.attempt, dispatch.turn))
+    snapshots.keep(db, dispatch.dispatch, snapshot)
+
+
+def queue(db: Connection, message: Message, address: AddressId, now: datetime) -> Turn:
+    """A turn for a message that has none: words that could not be steered."""
+    assert message.principal is not None
+    turn = TurnId(fresh("t"))
+    waits = Turn(turn, message.channel, message.message, message.principal, address, TurnState.QUEUED, now)
+    insert(db, "turn", **values(waits))
+    return waits
 
 
 def mark_sent(db: Connection, dispatch: DispatchId, frame_sha256: str, now: datetime, native_id: str = "") -> None:

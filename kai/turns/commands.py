@@ -32,6 +32,7 @@ class Commands:
         self._handlers: dict[str, Handler] = {
             "help": self._help,
             "stop": self._stop,
+            "steer": self._steer,
             "new": self._new,
             "backend": self._backend,
             "model": self._model,
@@ -62,6 +63,9 @@ class Commands:
             return "Nothing is running here."
         report = await self._stopping.stop(live.turn)
         return report.sentence
+
+    async def _steer(self, person: Person, address: Address, argument: str) -> str:
+        return "Say what: /steer WORDS."  # with words it is no command but a message, which the inbox keeps as one
 
     async def _new(self, person: Person, address: Address, argument: str) -> str:
         await self._refuse_while_running(address.channel)

@@ -12,6 +12,7 @@ from kai.model.turns import Question
 COMMANDS: dict[str, str] = {
     "help": "/help: this list",
     "stop": "/stop: interrupt the running turn; the session is kept",
+    "steer": "/steer WORDS: say something to the agent while it works; where it cannot listen, it waits as a message",
     "new": "/new: begin a fresh session; your messages are kept",
     "backend": "/backend [NAME [MODEL]]: show or change the agent CLI",
     "model": "/model [NAME]: show or change the model ('-' for the default)",

@@ -20,8 +20,10 @@ from kai.turns.route import Route
 MEDIA_BYTES = 4 * 1024 * 1024  # of one picture that rides in the prompt
 
 
-async def facts_for(parts: Parts, route: Route, message: Message, turn: TurnId, *, fresh: bool) -> Facts:
-    """Facts of a dispatch of `turn`, which answers `message`."""
+async def facts_for(
+    parts: Parts, route: Route, message: Message, turn: TurnId, *, fresh: bool, steered: bool = False
+) -> Facts:
+    """Facts of a dispatch of `turn`, which answers `message`, or into which that is `steered`."""
     asked = Asked(
         turn=turn,
         channel=route.channel,
@@ -32,7 +34,8 @@ async def facts_for(parts: Parts, route: Route, message: Message, turn: TurnId, 
         reply_to=message.reply_to,
         attachments=message.attachments,
         attachment_paths=tuple(one.path for one in message.attachments),
-        native_command=is_native(route, message.text),
+        native_command=is_native(route, message.text) and not steered,
+        steered=steered,
     )
     return await _gather(parts, route, asked, fresh=fresh)
 

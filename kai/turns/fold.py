@@ -14,6 +14,7 @@ from kai.model.events import (
     Finished,
     Limit,
     Started,
+    Steered,
     TextDelta,
     Thinking,
     ToolCall,
@@ -78,7 +79,7 @@ class Fold:
                 self._resets_at = resets_at or self._resets_at
             case Finished() | Failed():
                 self._end = event
-            case Thinking() | Ask() | AskWithdrawn() | Unsolicited():
+            case Thinking() | Ask() | AskWithdrawn() | Unsolicited() | Steered():
                 pass  # shown or asked elsewhere; no part of what the turn came to
             case _:
                 assert_never(event)

@@ -65,8 +65,21 @@ class Inbox:
             self._lanes.wake(accepted.channel, taken.next)
             log.info("message.accepted", message=accepted.message, turn=accepted.turn, channel=accepted.channel)
             return accepted
-        reply = await self._do(taken)
-        return replace(accepted, reply=reply)
+        if words_to_steer(taken.control):
+            return await self._steer(taken)
+        return replace(accepted, reply=await self._do(taken))
+
+    async def _steer(self, taken: Taken) -> Accepted:
+        """Hand words to the turn that runs; where nobody can take them now, they wait as any message does."""
+        assert taken.accepted.message is not None
+        message = await self._parts.store.read(messages.get, taken.accepted.message)
+        steering = self._runner.steering
+        told = await steering.steer(self._runner.at_work(message.channel), message)
+        if told:
+            await self._tell(taken.address, told)
+            return replace(taken.accepted, reply=told)
+        turn = await steering.queue(message, taken.address.address)
+        return replace(taken.accepted, turn=turn.turn)
 
     async def _mistyped(self, inbound: InboundMessage, principal: PrincipalId) -> Command | None:
         """The mistyped command that a message is: near to one of kai's own, and not the backend's."""
@@ -112,16 +125,20 @@ class Inbox:
                 turn, message = queued
                 next_ = Next(turn, address, (look_around(db, person, where), message))
             return Taken(accepted, address, person, next=next_)
-        kept = messages.record(
-            db,
-            address.channel,
-            Author.PERSON,
-            inbound.text,
-            now,
-            principal=principal,
-            name=person.name,
-            inbound=inbound,
-        )
+        if words := words_to_steer(control):  # they are part of the talk, wherever the agent hears them
+            said = messages.draft(address.channel, Author.PERSON, principal, person.name, words, now)
+            kept = messages.keep(db, said, inbound)
+        else:
+            kept = messages.record(
+                db,
+                address.channel,
+                Author.PERSON,
+                inbound.text,
+                now,
+                principal=principal,
+                name=person.name,
+                inbound=inbound,
+            )
         return Taken(Accepted(kept.message, None, address.channel), address, person, control)
 
     async def _do(self, taken: Taken) -> str:
@@ -135,16 +152,24 @@ class Inbox:
         except KaiError as error:
             reply = f"{error.sentence} {error.hint}".strip()
         if reply:
-            owed = NewDelivery(taken.address.address, DeliveryKind.NOTICE, reply)
-            await self._parts.store.write(deliveries.owe, owed, self._parts.clock.now())
-            self._parts.live.bell(taken.address.bridge).owe()
+            await self._tell(taken.address, reply)
         return reply
+
+    async def _tell(self, address: Address, reply: str) -> None:
+        owed = NewDelivery(address.address, DeliveryKind.NOTICE, reply)
+        await self._parts.store.write(deliveries.owe, owed, self._parts.clock.now())
+        self._parts.live.bell(address.bridge).owe()
 
     async def _answer(self, taken: Taken, reply: Reply) -> str:
         question = await self._parts.store.read(questions.get, reply.ask)
         running = self._runner.get(question.turn)
         await self._runner.asking.answer(question, taken.person.principal, reply.choice, reply.text, running)
         return ""
+
+
+def words_to_steer(control: Command | Reply | None) -> str:
+    """The words that are for the turn that runs; empty for everything else."""
+    return control.argument if isinstance(control, Command) and control.name == "steer" else ""
 
 
 def _check(inbound: InboundMessage) -> None:

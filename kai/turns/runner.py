@@ -19,7 +19,7 @@ from kai.model.errors import (
     StoreError,
     errors_in,
 )
-from kai.model.events import Ask, AskWithdrawn, BackendEvent, Limit, TextDelta, ToolCall, ToolResult
+from kai.model.events import Ask, AskWithdrawn, BackendEvent, Limit, Steered, TextDelta, ToolCall, ToolResult
 from kai.model.ids import ChannelId, DispatchId, RunId, TurnId, fresh
 from kai.model.messages import Message
 from kai.model.states import DispatchState, TurnState
@@ -37,6 +37,7 @@ from kai.turns.opening import Opening
 from kai.turns.parts import Parts
 from kai.turns.pool import Live
 from kai.turns.route import Looked, Next, Route, decide, look, look_at_next
+from kai.turns.steering import Steering
 
 PARTIAL_EVERY_S = 1.0  # how much of a running answer a killed daemon may forget
 FINISH_TRIES = 600
@@ -56,7 +57,8 @@ class Running:
     route: Route | None = None
     held: Live | None = None
     dispatch: DispatchId | None = None
-    tries: int = 0  # attempts of this daemon
+    tries: int = 0  # attempts of this daemon, and what was steered into them
+    steered: dict[DispatchId, Message] = field(default_factory=dict)  # of these the agent has not said that it has them
     conversing: bool = False  # the prompt is (being) handed over: only the protocol can end the turn now
     handed: anyio.Event = field(default_factory=anyio.Event)  # it was, or never will be
     stop_asked: bool = False
@@ -85,6 +87,7 @@ class Runner:
         self._parts = parts
         self.opening = Opening(parts)
         self.asking = Asking(parts)
+        self.steering = Steering(parts)
         self._holding = Holding(parts)
         self._running: dict[TurnId, Running] = {}
         self._is_leaving = False  # kai itself ends
@@ -94,6 +97,10 @@ class Runner:
 
     def every(self) -> list[Running]:
         return list(self._running.values())
+
+    def at_work(self, channel: ChannelId) -> Running | None:
+        """The turn that runs in a channel."""
+        return next((running for running in self.every() if running.turn.channel == channel), None)
 
     async def next(self, channel: ChannelId) -> Next | None:
         """The turn to run next in a channel."""
@@ -109,6 +116,7 @@ class Runner:
             if running.is_left:
                 return
             await self._finish(running, outcome)
+            await self.steering.own_up(running)
         finally:
             del self._running[turn.turn]
             running.over.set()
@@ -269,6 +277,8 @@ class Runner:
             live.add("tool", id=event.tool_id, name="", target="", ok=event.ok, detail=event.detail)
         elif isinstance(event, Limit):
             live.add("notice", text=event.reason)
+        elif isinstance(event, Steered):
+            await self.steering.was_steered(running, event)
         elif isinstance(event, Ask):
             await self.asking.ask(running, event)
         elif isinstance(event, AskWithdrawn):
@@ -334,9 +344,9 @@ class Runner:
 
     def release(self, channel: ChannelId) -> None:
         """A held turn of `channel` goes on at once."""
-        for running in self.every():
-            if running.turn.channel == channel and running.released is not None:
-                running.released.set()
+        running = self.at_work(channel)
+        if running is not None and running.released is not None:
+            running.released.set()
 
     def leave_held(self) -> None:
         """Kai itself ends: what is held stays so in the store, and the next daemon goes on with it."""

@@ -19,6 +19,8 @@ from kai.settings.where import Folders
 FAKE_AGENT = Path(__file__).resolve().parents[1] / "fake_agent" / "__main__.py"
 LIMIT_S = 15.0
 
+FAKES = (("stream_json", "fake"), ("acp", "fake-acp"), ("app_server", "fake-codex"), ("pi_rpc", "fake-pi"))
+
 FAKE_BACKEND = """\
 title: Fake agent ({protocol})
 protocol: {protocol}
@@ -26,7 +28,7 @@ launch:
   program: "{{python}}"
   argv: ["-I", "-S", {fake!r}, "--protocol", {protocol}, "--log", {log!r}, "--state", {state!r}]
   resume: {resume}
-can: {{resume: true, interrupt: true}}
+can: {{resume: true, interrupt: true, steer: {steer}}}
 version_argv: [{fake!r}, "--version"]
 limits: {limits}
 native_prefix: "/"
@@ -48,10 +50,10 @@ class House:
     def __post_init__(self) -> None:
         (self.root / "sessions").mkdir(parents=True, exist_ok=True)
         self.folders = Folders(self.root / "config", self.root / "state", self.root / "run")
-        for protocol, name in (("stream_json", "fake"), ("acp", "fake-acp")):
+        for protocol, name in FAKES:
             folder = self.folders.config / "backends" / name
             folder.mkdir(parents=True, exist_ok=True)
-            resume = '["--resume", "{session}"]' if protocol == "stream_json" else "[]"
+            resume = '["--resume", "{session}"]' if protocol in ("stream_json", "pi_rpc") else "[]"
             limits = {"stop_s": 2.0, "eof_s": 0.5, "term_s": 0.5, **self.limits}
             (folder / "backend.yaml").write_text(
                 FAKE_BACKEND.format(
@@ -61,6 +63,7 @@ class House:
                     state=str(self.root / "sessions"),
                     resume=resume,
                     limits=limits,
+                    steer=str(protocol in ("app_server", "pi_rpc")).lower(),
                 )
             )
         (self.folders.config / "kai.yaml").write_text(f"backend: {self.backend}\n{self.yaml}")

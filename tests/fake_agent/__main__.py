@@ -21,6 +21,7 @@ empty     a success without text      zero        a success without a turn      
 kill      SIGKILL to itself           stubborn    ignores EOF and TERM from here on  closeout  closes stdout, lives on
 child     leaves a child that holds stdout         escape    leaves a child in a session of its own, forked twice
 error=login|quota|model|provider|context|refused  the failure as the protocol shows it
+hear=S    waits S s for words that are steered into the turn, and says them
 errtext   the same as the agent's text           quota=S,N  a usage limit, S s from now (or unnamed), the first N times
 retry=N   tells of N retries          late=S      after the end, S s later, more text
 unsolicited=S  after the end, S s later, a turn nobody asked for         second    a second result after the first

@@ -144,3 +144,6 @@ class Acp:
 
     def usage(self) -> None:
         self.update("usage_update", used=1234, size=100000, cost={"amount": 0.5, "currency": "USD"})
+
+    def took(self, words: str) -> None:
+        """Nobody can steer a turn of this protocol."""

@@ -10,6 +10,7 @@ import threading
 import time
 import uuid
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn, Protocol
 
@@ -80,6 +81,7 @@ class Face(Protocol):
     def new_id(self) -> None: ...
     def compact(self) -> None: ...
     def usage(self) -> None: ...
+    def took(self, words: str) -> None: ...
 
 
 class Agent:
@@ -92,6 +94,7 @@ class Agent:
         self.answers: queue.Queue[tuple[Any, Any]] = queue.Queue()
         self.interrupted = threading.Event()
         self.turn_runs = threading.Event()
+        self.heard: queue.Queue[str] = queue.Queue()  # words that were steered into the turn
         self.nostop = False
         self.stubborn = False
         self.said = ""
@@ -196,6 +199,15 @@ class Agent:
     def pause(self, seconds: float) -> None:
         if self.interrupted.wait(seconds):
             raise InterruptedTurn
+
+    def listen_in(self, limit_s: float) -> str:
+        """What is steered into the turn, or nothing."""
+        end = time.monotonic() + limit_s
+        while time.monotonic() < end:
+            self.pause(0.0)
+            with suppress(queue.Empty):
+                return self.heard.get(timeout=0.02)
+        return ""
 
     def say(self, text: str) -> None:
         self.face.say(text)

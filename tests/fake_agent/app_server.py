@@ -29,6 +29,12 @@ class AppServer:
             turn = f"turn-{msg['id']}"
             self.reply(msg["id"], {"turn": {"id": turn, "status": "inProgress", "items": []}})
             self.agent.prompted(turn, text)
+        elif method == "turn/steer":
+            if self.agent.turn_runs.is_set() and params["expectedTurnId"] == self.turn:
+                self.agent.heard.put(params["input"][-1]["text"])
+                self.reply(msg["id"], {"turnId": self.turn})
+            else:
+                self.error(msg["id"], -32600, "no active turn to steer")
         elif method == "turn/interrupt":
             if self.agent.turn_runs.is_set() and params["turnId"] == self.turn:
                 self.reply(msg["id"], {})
@@ -202,3 +208,6 @@ class AppServer:
     def usage(self) -> None:
         used = {"totalTokens": 10, "inputTokens": 7, "outputTokens": 3}
         self.tell("thread/tokenUsage/updated", tokenUsage={"total": used, "last": used, "modelContextWindow": 258400})
+
+    def took(self, words: str) -> None:
+        """Its answer to the request has said so."""

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from tests.fake_agent.agent import FOR_EVER_S, Agent
+from tests.fake_agent.agent import FOR_EVER_S, MARKER, Agent
 
 ERRORS = {
     "login": (401, "authentication_failed", "Failed to authenticate. API Error: 401 bad key"),
@@ -183,6 +183,13 @@ class Deeds:
         reset = f"|{int(time.time() + float(after_s))}" if after_s else ""
         self.agent.face.fail(429, "rate_limit", f"API Error: usage limit reached{reset}")
         return True
+
+    def do_hear(self, value: str) -> None:
+        """Waits for words that are steered into the turn, and says them."""
+        heard = self.agent.listen_in(float(value or 10))
+        if heard:
+            self.agent.face.took(heard)
+        self.agent.say(f"heard: {heard.rpartition(MARKER)[2] or 'nothing'}")
 
     def do_errtext(self, value: str) -> None:
         self.agent.face.error_text(ERRORS["login"][2])

@@ -32,6 +32,9 @@ class PiRpc:
                 self.agent.answers.put((msg["id"], msg))
             case "get_state":
                 self.respond(msg, self.state())
+            case "steer":
+                self.respond(msg, {})
+                self.agent.heard.put(msg["message"])
             case "abort" | "clear_queue":
                 self.respond(msg, {})
                 if msg["type"] == "abort":
@@ -166,3 +169,9 @@ class PiRpc:
 
     def usage(self) -> None:
         """Its messages tell it anyway."""
+
+    def took(self, words: str) -> None:
+        """It is in the run once the run echoes it."""
+        self.close_message()
+        for kind in ("message_start", "message_end"):
+            self.send(kind, message={"role": "user", "content": [{"type": "text", "text": words}]})

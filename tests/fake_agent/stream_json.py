@@ -170,3 +170,6 @@ class StreamJson:
 
     def usage(self) -> None:
         """Its result tells it anyway."""
+
+    def took(self, words: str) -> None:
+        """Nobody can steer a turn of this protocol."""

@@ -33,6 +33,8 @@ def _repeat(driver: Driver, framer: LineFramer, call: dict[str, Any]) -> Outputs
     match call.pop("call"):
         case "prompt":
             return driver.prompt(prompt_of(call))
+        case "steer":
+            return driver.steer(prompt_of(call))
         case "answer":
             chosen = call["choice"]
             choice = Choice(chosen[0], chosen[1], ChoiceKind(chosen[2])) if chosen else None

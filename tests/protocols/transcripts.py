@@ -25,6 +25,7 @@ from kai.model.events import (
     Finished,
     Limit,
     Started,
+    Steered,
     TextDelta,
     Thinking,
     ToolCall,
@@ -320,6 +321,8 @@ class Replay:
                 self.story.append("  compacted")
             case Limit(reason, resets_at):
                 self.story.append(f"  limit: {reason} {resets_at or ''}".rstrip())
+            case Steered(dispatch, taken):
+                self.story.append(f"  steered {dispatch}: {'taken' if taken else 'not taken'}")
             case Unsolicited(text):
                 self.story.append(f"  unsolicited: {text!r}")
             case Finished(stopped, text):
