@@ -1,5 +1,6 @@
 """Every real agent through kai's launcher, driver and session."""
 
+import json
 import shutil
 import time
 from dataclasses import replace
@@ -11,7 +12,7 @@ import pytest
 from anyio.to_thread import run_sync
 
 from kai.model.errors import FailureKind
-from kai.model.events import Ask, ChoiceKind, Finished
+from kai.model.events import Ask, ChoiceKind, Finished, Steered, ToolCall
 from kai.model.ids import PrincipalId
 from kai.people.folders import PersonFolders
 from kai.protocols.session import SessionLostError, StopReport
@@ -200,6 +201,25 @@ async def test_an_interrupt_while_the_model_is_at_work_keeps_the_session(bench: 
             return
         after = await bench.turn(session, f"{FRONT}STUB:say=still here;;")
         assert after.text == "still here"
+
+
+async def test_words_steered_into_a_turn_reach_the_model_in_that_turn(bench: Bench) -> None:
+    if not bench.manifest.can.steer:
+        pytest.skip(f"{bench.agent.backend} takes no words in mid-turn")
+    go_on = bench.workspace / "go-on"
+    text = f"{FRONT}STUB:bash=touch begun; until test -e {go_on}; do sleep 0.1; done;;"
+    async with bench.session(permissions="bypass") as session:
+        prompt, seen = bench.prompt(text), Seen()
+        async with session.prompt(prompt) as events:
+            async for event in events:
+                seen.events.append(event)
+                if isinstance(event, ToolCall) and not go_on.exists():
+                    await until((bench.workspace / "begun").exists)
+                    assert session.steer(bench.prompt(f"{FRONT}mind the cat"), prompt.dispatch)
+                    go_on.touch()
+        assert [event.taken for event in seen.events if isinstance(event, Steered)] == [True]
+        assert isinstance(seen.end, Finished)
+    assert "mind the cat" in json.dumps(bench.model.requests()[-1].body)
 
 
 async def test_closing_in_mid_tool_leaves_no_process(bench: Bench) -> None:
