@@ -80,7 +80,9 @@ def check(how: Verb, backend: str) -> int:
     """Start a backend, wait until it is ready, end it. Exit status 1 when that fails."""
     found = how.ask(lambda client: client.check_backend(backend))
     if found["problem"]:
-        how.lines(found, filter(None, [f"{backend}: {found['problem']}", found["hint"], *found.get("stderr", [])]))
+        wrote = [line for line in found.get("stderr", []) if line not in found["problem"]]
+        told = [f"{backend}: {found['problem']}", found["hint"], *wrote, *found.get("notes", [])]
+        how.lines(found, filter(None, told))
         return 1
     how.facts(found)
     return 0

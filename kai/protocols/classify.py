@@ -54,7 +54,7 @@ _BY_WORDS = tuple(
             r"not logged in|run /login|authenticat|unauthori[sz]ed|unauthenticated|invalid.{0,12}api.?key|no api key",
             FailureKind.LOGIN,
         ),
-        (r"missing environment variable", FailureKind.LOGIN),
+        (r"missing environment variable|no llm provider configured", FailureKind.LOGIN),
         (r"issue with the selected model|model.{0,40}(not.?found|not exist|unknown)|unknown model", FailureKind.MODEL),
         (r"content.{0,20}(policy|filter)|safety|policy.?violation|(cyber|bio).?policy", FailureKind.REFUSED),
         (

@@ -36,9 +36,9 @@ def test_a_check_that_fails_is_exit_status_1_with_what_to_do(kai: Kai, fake: Fak
     fake.canned["POST", "/v1/backends/claude/check"] = (200, found)
     assert kai("backend", "check", "claude")[:2] == (1, "claude: It is not logged in.\nLog in.\n")
     assert kai("backend", "check", "claude", "--json")[0] == 1
-    broken = {**found, "problem": "It ended.", "hint": "", "stderr": ["fatal: no"]}
+    broken = {**found, "problem": "It ended.", "hint": "", "stderr": ["It ended", "fatal: no"], "notes": ["Untried."]}
     fake.canned["POST", "/v1/backends/claude/check"] = (200, broken)
-    assert kai("backend", "check", "claude")[1] == "claude: It ended.\nfatal: no\n"
+    assert kai("backend", "check", "claude")[1] == "claude: It ended.\nfatal: no\nUntried.\n"
 
 
 @pytest.mark.parametrize(("command", "status"), [("true", 0), ("sh -c 'exit 3'", 1)])

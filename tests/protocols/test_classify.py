@@ -22,6 +22,10 @@ from kai.protocols.classify import (
     ("evidence", "kind"),
     [
         # As Claude Code shows it
+        (
+            Evidence(text="Internal error: No LLM provider configured. Run `hermes model`", rpc_code=-32603),
+            FailureKind.LOGIN,
+        ),
         (Evidence(status=401, code="authentication_failed", text="Failed to authenticate."), FailureKind.LOGIN),
         (Evidence(text="Not logged in · Please run /login"), FailureKind.LOGIN),
         (Evidence(status=429, code="rate_limit", text="API Error: Request rejected (429)"), FailureKind.QUOTA),
