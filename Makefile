@@ -1,6 +1,6 @@
 # What a developer types. `make help` lists it; CI calls `make check test` and nothing else.
 .DEFAULT_GOAL := help
-.PHONY: help setup run check test fix schema docs wheel golden bench bench-agents crash coverage clean
+.PHONY: help setup run check test fix schema docs wheel golden bench bench-agents crash matrix-switch coverage clean
 BIN := .venv/bin
 STAMP := .venv/.ready
 
@@ -54,6 +54,11 @@ bench-agents: $(STAMP) ## what kai adds to a turn of each real agent CLI, agains
 
 crash: $(STAMP) ## 200 kills of the daemon at random points; nothing accepted is lost
 	@$(BIN)/python -m tests.crash
+
+matrix-switch: $(STAMP) ## every ordered pair of agent CLIs, changed in mid-talk for real
+	@scripts/setup-tests
+	@scripts/install-agents --all
+	@$(BIN)/python -m tests.matrix.switch
 
 coverage: $(STAMP) ## branch coverage of the tests on the fake agent
 	@$(BIN)/coverage erase

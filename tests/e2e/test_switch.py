@@ -1,6 +1,7 @@
 """A change of the backend in mid-talk: what stands in its way, and that nothing is lost by it."""
 
 from contextlib import suppress
+from pathlib import Path
 
 import anyio
 import pytest
@@ -9,7 +10,7 @@ from kai.client import Client
 from kai.model.errors import ApiError
 from kai.model.people import Preference
 from kai.model.turns import Delivery, DeliveryKind, Progress, Receipt, ReceiptOutcome
-from tests.e2e.house import LIMIT_S, Kai
+from tests.e2e.house import LIMIT_S, House, Kai
 
 pytestmark = pytest.mark.anyio
 TO_ACP = Preference(backend="fake-acp")
@@ -113,6 +114,24 @@ async def test_a_backend_may_be_chosen_for_a_conversation_that_this_begins(kai: 
     await kai.client.use(Preference(backend="fake"), channel="Orchard", begin=True)
     assert (await kai.ask("again", thread="orchard"))["backend"] == "fake"
     assert [one["title"] for one in await kai.client.channels()] == ["orchard"]
+
+
+@pytest.mark.parametrize("workspace", ["-", "attic"])
+async def test_the_same_facts_make_the_same_block_for_every_backend_there_is(tmp_path: Path, workspace: str) -> None:
+    """At home and away."""
+    attic = f"attic: {{path: {tmp_path}, system_prompt: Mind the beams.}}\n"
+    async with House(tmp_path, yaml="context: {now: 'off'}", workspaces=attic).open() as kai:
+        await kai.ask("the ladder is in the shed")
+        await kai.client.use(Preference(workspace=workspace))
+        backends = [one["id"] for one in await kai.client.backends()]
+        blocks = set()
+        for backend in backends:
+            await kai.client.use(Preference(backend=backend))
+            blocks.add((await kai.client.preview("and the lamp?"))["text"])
+        (block,) = blocks
+        assert "echo: the ladder is in the shed" in block
+        assert ("Mind the beams." in block) == (workspace == "attic")
+        assert len(backends) > 8
 
 
 async def test_there_and_back_again_every_turn_has_all_that_was_said(kai: Kai) -> None:
