@@ -1,5 +1,6 @@
 """What every test may ask for."""
 
+import os
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
@@ -13,6 +14,8 @@ from kai.clock import ManualClock
 from tests.small_disk import small_disk
 
 __all__ = ["small_disk"]
+
+os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # as `kai serve` does: to look for some blocks the loop
 
 # Asserting helpers that more than one folder imports: told here, before any of them is.
 pytest.register_assert_rewrite("tests.processes.conformance", "tests.processes.seen", "tests.e2e.house")
