@@ -32,6 +32,7 @@ from kai.wire.lines import LineFramer, Overlong
 from kai.wire.record import Kind
 
 QUICK_S = 0.25  # a turn that is over by then needs no watch on its CPU, and the look would slow it down
+_SPOILT = frozenset({FailureKind.LAUNCH, FailureKind.CRASH, FailureKind.PROTOCOL})
 SETTLE_S = 0.3  # after a stopped turn: what still comes belongs to it, and must not meet the next one
 
 
@@ -301,7 +302,9 @@ class Session:
         with anyio.move_on_after(self.limits.start_s):
             await self._started.wait()
         if self._lost is not None:
-            raise SessionLostError(self._lost.reason, self._lost.kind, self._lost.detail)
+            # A transcript that was cut in the middle of a write ends some CLIs at their start: a fresh one may do.
+            kind = FailureKind.RESUME if resume and self._lost.kind in _SPOILT else self._lost.kind
+            raise SessionLostError(self._lost.reason, kind, self._lost.detail)
         if not self._started.is_set():
             reason = f"The agent was not ready in {self.limits.start_s:g} s."
             raise SessionLostError(reason, FailureKind.SILENT, self.stderr_tail)

@@ -9,7 +9,7 @@ import pytest
 
 from kai.model.errors import StoreError
 from kai.store import deliveries, questions, turns
-from tests.e2e.house import Kai
+from tests.e2e.house import House, Kai
 
 pytestmark = pytest.mark.anyio
 
@@ -110,3 +110,14 @@ async def test_a_disk_that_is_full_for_a_moment_costs_no_running_answer(
     monkeypatch.setattr(turns, "save_partial", failing(2, turns.save_partial, full))
     turn = await kai.ask("FAKE:slow=4")
     assert (turn["state"], turn["answer_text"].strip()) == ("done", "chunk0 chunk1 chunk2 chunk3")
+
+
+async def test_a_session_whose_transcript_was_cut_in_mid_write_costs_no_message(house: House) -> None:
+    async with house.open() as kai:
+        await kai.ask("one")
+    (transcript,) = (house.root / "sessions").iterdir()
+    transcript.write_text("")  # its agent ends with a traceback when it is to take this up
+    async with house.open() as kai:
+        turn = await kai.ask("two", external_id="second")
+        assert (turn["state"], turn["answer_text"]) == ("done", "echo: two")
+        assert (await kai.ask("three", external_id="third"))["state"] == "done"
