@@ -1,11 +1,11 @@
 # What a developer types. `make help` lists it; CI calls `make check test` and nothing else.
 .DEFAULT_GOAL := help
-.PHONY: help setup run check test fix schema docs wheel golden bench bench-agents crash matrix-switch coverage clean
+.PHONY: help setup run check test fix schema docs wheel golden bench bench-agents crash matrix-contract matrix-switch coverage clean
 BIN := .venv/bin
 STAMP := .venv/.ready
 
 help: ## this list
-	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' Makefile
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' Makefile
 
 $(STAMP): pyproject.toml scripts/setup
 	@scripts/setup
@@ -51,6 +51,11 @@ bench: $(STAMP) ## kai bench: each figure beside its baseline, measured in the s
 bench-agents: $(STAMP) ## what kai adds to a turn of each real agent CLI, against its bare protocol
 	@scripts/install-agents --all
 	@$(BIN)/python -m tests.bench.real_agents
+
+matrix-contract: $(STAMP) ## every clause of the contract with every backend, on every agent CLI that can be had
+	@scripts/setup-tests
+	@scripts/install-agents --all
+	@$(BIN)/python -m tests.matrix.contract $(ARGS)
 
 crash: $(STAMP) ## 200 kills of the daemon at random points; nothing accepted is lost
 	@$(BIN)/python -m tests.crash

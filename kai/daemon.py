@@ -278,7 +278,7 @@ async def _leave_when_idle(serving: Daemon, leave: anyio.Event, idle_exit_s: flo
     busy_at = clock.monotonic()
     while clock.monotonic() - busy_at < idle_exit_s:
         await anyio.sleep(min(1.0, idle_exit_s / 4))
-        if not serving.is_idle:
+        if not serving.is_idle or await serving.parts.pool.is_at_work():
             busy_at = clock.monotonic()
     log.info("daemon.idle", seconds=idle_exit_s)
     leave.set()

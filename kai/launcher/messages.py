@@ -81,12 +81,16 @@ class Stat(NamedTuple):
 
 
 class Stats(NamedTuple):
-    """CPU seconds used by the whole tree so far, its live processes and resident memory."""
+    """CPU seconds used by the whole tree so far, its live processes and resident memory.
+
+    `apart`: how many of them are in another process group than the leader.
+    """
 
     run: str
     cpu_s: float
     processes: int
     rss_kb: int
+    apart: int = 0
     version: int = VERSION
 
 

@@ -41,11 +41,15 @@ class Exit:
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """CPU seconds used by the whole tree so far (ended processes included), its live processes, their memory."""
+    """CPU seconds used by the whole tree so far (ended processes included), its live processes, their memory.
+
+    `apart` counts those in another process group than the leader: every agent puts its tools there.
+    """
 
     cpu_s: float
     processes: int
     rss_bytes: int
+    apart: int = 0
 
 
 @dataclass

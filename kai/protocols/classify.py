@@ -30,6 +30,7 @@ _BY_STATUS = {
     403: FailureKind.LOGIN,
     404: FailureKind.MODEL,
     408: FailureKind.PROVIDER,
+    409: FailureKind.PROVIDER,
     413: FailureKind.CONTEXT,
     429: FailureKind.QUOTA,
 }
@@ -50,12 +51,14 @@ _BY_WORDS = tuple(
             r"usage.?limit|rate.?limit|budget.?exceeded|quota|too many requests|credit balance|out of credits|billing",
             FailureKind.QUOTA,
         ),
+        (r"hit your .{0,30}limit", FailureKind.QUOTA),
         (
             r"not logged in|run /login|authenticat|unauthori[sz]ed|unauthenticated|invalid.{0,12}api.?key|no api key",
             FailureKind.LOGIN,
         ),
         (r"missing environment variable|no llm provider configured", FailureKind.LOGIN),
         (r"issue with the selected model|model.{0,40}(not.?found|not exist|unknown)|unknown model", FailureKind.MODEL),
+        (r"could not process image|image.{0,60}(exceeds|not supported|invalid|appears to be)", FailureKind.REFUSED),
         (r"content.{0,20}(policy|filter)|safety|policy.?violation|(cyber|bio).?policy", FailureKind.REFUSED),
         (
             r"overloaded|server.?(side|error)|network|fetch failed|socket hang up|time.?d? ?out|finish_reason",
@@ -65,6 +68,7 @@ _BY_WORDS = tuple(
         (r"unavailable|stream.?(error|closed|ended|disconnected)", FailureKind.PROVIDER),
     )
 )
+_SERVER_S_OWN = 500
 _STATUS = re.compile(
     r"(?:HTTP|API Error|error|status|code|rejected)\W{0,4}(?:code\W{0,3})?\(?([45]\d\d)\b", re.IGNORECASE
 )
@@ -78,6 +82,7 @@ _ERROR_STARTS = (
     "API Error",
     "Failed to authenticate",
     "Not logged in",
+    "You've hit your ",
     "There's an issue with the selected model",
     "Error: ",
     _BUSY,
@@ -86,6 +91,7 @@ _ERROR_TEXT = re.compile(
     # "HTTP " and "Error: " begin honest answers, too: those must also go on like an error.
     r"\s*(?:HTTP [45]\d\d:|Error: (?=.*(?:HTTP [45]\d\d|finish_reason|failed))|API Error\b"
     r"|Failed to authenticate\b|Not logged in\b|There's an issue with the selected model"
+    r"|You've hit your [\w -]{0,40}limit\b"
     r"|Queued for the next turn\. \(\d+ queued\)$)",
     re.DOTALL,
 )
@@ -180,7 +186,8 @@ def _kind(evidence: Evidence) -> FailureKind:
     if by_words is None and rpc == -32000:
         by_words = FailureKind.LOGIN  # ACP's own code for it
     if status is not None and not (status == 400 and by_words):
-        return _BY_STATUS.get(status, FailureKind.PROVIDER)
+        # What a provider does not take as it is, it will not take the next time either.
+        return _BY_STATUS.get(status, FailureKind.PROVIDER if status >= _SERVER_S_OWN else FailureKind.PROTOCOL)
     return by_words or (FailureKind.CRASH if evidence.ended else FailureKind.PROTOCOL)
 
 

@@ -74,7 +74,14 @@ class Skipped:
     what: str
 
 
-Output = Send | Wake | Ready | Lost | Skipped | BackendEvent
+@dataclass(frozen=True, slots=True)
+class Background:
+    """Whether the agent works on something that it goes on with after a turn: a sub-agent, a turn of its own."""
+
+    works: bool
+
+
+Output = Send | Wake | Ready | Lost | Skipped | Background | BackendEvent
 Outputs = Sequence[Output]
 
 

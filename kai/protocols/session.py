@@ -8,7 +8,7 @@ of the process (which is not the end of stdout), one a turn watches its limits. 
 import math
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -25,7 +25,8 @@ from kai.model.ids import DispatchId
 from kai.processes.launcher import Launcher, LaunchSpec, Run, Stats
 from kai.protocols.child import Child
 from kai.protocols.classify import of_kind
-from kai.protocols.driver import Driver, Lost, Outputs, Ready, Send, Skipped, Wake
+from kai.protocols.driver import Background, Driver, Lost, Outputs, Ready, Send, Skipped, Wake
+from kai.protocols.resets import told_reset
 from kai.protocols.running import Running
 from kai.protocols.wirefile import WireFile, prompt_fields
 from kai.wire.lines import LineFramer, Overlong
@@ -86,6 +87,8 @@ class Session:
         self._settled_at = 0.0
         self._digest: tuple[Prompt | None, str] = None, ""
         self._lost: Lost | None = None
+        self._background = False
+        self._apart = 0  # processes beside the agent's own when it was ready: no tools yet
         self._skipped: set[str] = set()
         self._wakes: dict[str, Wake] = {}
         self._scopes: list[anyio.CancelScope] = []
@@ -121,8 +124,12 @@ class Session:
         await self._gone.wait()
 
     async def stats(self) -> Stats:
-        """CPU, processes and memory of the whole tree: background work goes on after a turn's end."""
+        """CPU, processes and memory of the whole tree."""
         return await self._run.stats()
+
+    async def works(self) -> bool:
+        """Something goes on though no turn runs: a tool or a sub-agent in the background, a turn of the agent's own."""
+        return self._background or (await self._run.stats()).apart > self._apart
 
     # Turns
 
@@ -226,6 +233,8 @@ class Session:
         if running is None:
             self._compacted |= isinstance(event, Compacted)
             return
+        if isinstance(event, Failed) and event.kind is FailureKind.QUOTA and event.resets_at is None:
+            event = replace(event, resets_at=told_reset(event.detail, self._clock.now()))
         running.put(event, process_gone=self._child.exit is not None)
         if running.done.is_set():
             self._running, self.idle_since = None, self._clock.monotonic()
@@ -308,6 +317,10 @@ class Session:
         if not self._started.is_set():
             reason = f"The agent was not ready in {self.limits.start_s:g} s."
             raise SessionLostError(reason, FailureKind.SILENT, self.stderr_tail)
+        self._go(self._note_helpers)
+
+    async def _note_helpers(self) -> None:
+        self._apart = (await self._run.stats()).apart
 
     def _go(self, task: Callable[..., Awaitable[None]], *args: object) -> None:
         """Start a task that goes on while the body of `open_session` is cancelled: it is what ends the process."""
@@ -411,6 +424,8 @@ class Session:
                     self._started.set()
                 case Skipped(what):
                     self._note_skipped(what)
+                case Background(works):
+                    self._background = works
                 case Unsolicited(text):
                     self._on_unsolicited(text)
                 case _:

@@ -35,14 +35,14 @@ from kai.model.events import (
 )
 from kai.protocols.calls import content_text, target_of
 from kai.protocols.classify import Evidence, at_start, classify, moment, of_kind
-from kai.protocols.driver import DriverSetup, Lost, Output, Outputs, Ready, Send, Skipped, dispatch_uuid
+from kai.protocols.driver import Background, DriverSetup, Lost, Output, Outputs, Ready, Send, Skipped, dispatch_uuid
 from kai.protocols.stream_json_asks import Asks
 from kai.wire.values import Json, amount, integer, items, line_of, parse, record, text
 
 _INTERRUPTED = "[ede_diagnostic]"  # the CLI's own name for a turn that an interrupt ended
 _QUIET = frozenset({"keep_alive", "tool_progress", "tool_use_summary", "auth_status", "prompt_suggestion"})
 _QUIET_SYSTEM = frozenset({"status", "thinking_tokens", "permission_denied", "task_started", "task_updated"})
-_QUIET_SYSTEM |= {"task_notification", "task_progress", "background_tasks_changed", "session_state_changed"}
+_QUIET_SYSTEM |= {"task_notification", "task_progress", "session_state_changed"}
 
 
 def prompt_frame(prompt: Prompt) -> bytes:
@@ -108,6 +108,8 @@ class StreamJson:
         self._lifecycle = False  # the CLI tells which message it works on
         self._turn: _Turn | None = None
         self._works = False  # the CLI is in a turn, whoever asked for it
+        self._tasks = False  # it has sub-agents or commands in the background
+        self._told = Background(works=False)
         self._aside: list[str] = []  # what it says in a turn that nobody asked for
         self._reset = False  # the CLI began a new conversation in this turn
         self._preserved: set[str] = set()  # lines that a compaction says once more
@@ -168,7 +170,7 @@ class StreamJson:
             return [Skipped("a line that is no JSON object")]
         kind = text(msg.get("type"))
         if handler := self._handlers.get(kind):
-            return handler(msg)
+            return [*handler(msg), *self._background()]
         return [] if kind in _QUIET else [Skipped(f"type {kind[:40]!r}")]
 
     def wake(self, name: str) -> Outputs:
@@ -200,10 +202,17 @@ class StreamJson:
                 return [Compacted()]
             case "api_retry":
                 return self._retry(msg)
+            case "background_tasks_changed":
+                self._tasks = bool(items(msg.get("tasks")))
+                return []
             case subtype if subtype in _QUIET_SYSTEM:
                 return []
             case subtype:
                 return [Skipped(f"system {subtype[:40]!r}")]
+
+    def _background(self) -> list[Output]:
+        before, self._told = self._told, Background(works=self._tasks or (self._works and self._ours is None))
+        return [self._told] if self._told != before else []
 
     def _init(self, msg: Json) -> list[Output]:
         """Comes at the beginning of every turn of the CLI, also of those that nobody asked for."""

@@ -26,7 +26,7 @@ from kai.model.states import TurnState
 from kai.model.turns import Outcome
 
 # What failed so stays in the CLI's own transcript and would fail every later turn of its session.
-_POISONS = frozenset({FailureKind.CONTEXT, FailureKind.REFUSED, FailureKind.RESUME})
+_POISONS = frozenset({FailureKind.CONTEXT, FailureKind.REFUSED, FailureKind.RESUME, FailureKind.PROTOCOL})
 TOOL_LINE_CHARS = 600
 TOOL_LINES = 200  # of one turn; a longer one says how many more there were
 

@@ -1,5 +1,9 @@
-"""The live sessions: one a channel, bounded, the longest idle leaving first, never a busy one."""
+"""The live sessions: one a channel, bounded, the longest idle leaving first, never a busy one.
 
+One whose agent works on after a turn's end is not idle either, for as long as a turn may take.
+"""
+
+import math
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
@@ -107,8 +111,8 @@ class Pool:
     async def _make_room(self, on_wait: Callable[[], Awaitable[None]]) -> None:
         told = False
         while len(self._live) + self._opening >= self.max_live:
-            idle = [live for live in self._live.values() if not live.busy]
-            if idle:
+            idle = [live for live in self.every() if not live.busy and not await self._works_on(live)]
+            if idle := [live for live in idle if not live.busy and not live.closed.is_set()]:
                 oldest = min(idle, key=lambda live: live.used_at)
                 self._let_go(oldest, "made room for another")
                 await oldest.closed.wait()
@@ -143,8 +147,20 @@ class Pool:
         """End what has been idle for `idle_s`."""
         now = self._clock.monotonic()
         for live in self.every():
-            if not live.busy and now - live.used_at >= self.idle_s:
+            if live.busy or now - live.used_at < self.idle_s or await self._works_on(live):
+                continue
+            if not live.busy:  # it was not taken during that look
                 await self.close(live.row.channel, "idle")
+
+    async def is_at_work(self) -> bool:
+        """Any agent works, in a turn or in the background."""
+        return any([live.busy or await self._works_on(live) for live in self.every()])
+
+    async def _works_on(self, live: Live) -> bool:
+        """Its agent goes on with something in the background; after as long as a turn may take, that is idling."""
+        if self._clock.monotonic() - live.used_at >= (live.session.limits.turn_s or math.inf):
+            return False
+        return await live.session.works()
 
     async def close_all(self, why: str) -> None:
         async with anyio.create_task_group() as closing:

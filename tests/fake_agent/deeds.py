@@ -174,13 +174,17 @@ class Deeds:
         return True
 
     def do_quota(self, value: str) -> bool:
-        """Only the first N times: who waits for the reset gets an answer. Needs ``--state``."""
+        """Only the first N times: who waits for the reset gets an answer. Needs ``--state``.
+
+        With a + it tells how long it takes and not when it ends.
+        """
         after_s, _, times = value.partition(",")
         met = Path(self.agent.options.state) / "limits-met"  # the same account, whichever process asks
         met.write_text(f"{met.read_text() if met.exists() else ''}.")
         if len(met.read_text()) > int(times or 1):
             return False
         reset = f"|{int(time.time() + float(after_s))}" if after_s else ""
+        reset = f". Please try again in {after_s[1:]}s." if after_s.startswith("+") else reset
         self.agent.face.fail(429, "rate_limit", f"API Error: usage limit reached{reset}")
         return True
 

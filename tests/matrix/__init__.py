@@ -1,1 +1,1 @@
-"""The switch matrix: every ordered pair of the backends that run here, driven for real (`make matrix-switch`)."""
+"""What the backends do, as tables: clause by backend, and each ordered pair in a talk that changes its agent."""

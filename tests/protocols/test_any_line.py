@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from kai.model.backends import Limits, ProtocolName
 from kai.model.events import Ask, BackendEvent, Finished
-from kai.protocols.driver import Driver, Lost, Output, Ready, Send, Skipped, Wake
+from kai.protocols.driver import Background, Driver, Lost, Output, Ready, Send, Skipped, Wake
 from kai.protocols.registry import driver_for
 from kai.protocols.turn import Turn
 from tests.protocols.agents import PROTOCOLS, prompt, setup
@@ -114,7 +114,7 @@ def check_turn(outputs: list[Output]) -> None:
             case Send(frame):
                 assert frame.endswith(b"\n")
                 json.loads(frame)
-            case Wake() | Ready() | Lost() | Skipped():
+            case Wake() | Ready() | Lost() | Skipped() | Background():
                 pass
             case _:
                 seen += turn.take(output)

@@ -36,6 +36,9 @@ from kai.protocols.classify import (
         (Evidence(status=400, text="API Error: 400 stub"), FailureKind.PROTOCOL),
         (Evidence(code="server_error", text="API Error: Connection refused (ECONNREFUSED)"), FailureKind.PROVIDER),
         (Evidence(text="No conversation found with session ID: x"), FailureKind.RESUME),
+        (Evidence(status=400, text="API Error: 400 Could not process image"), FailureKind.REFUSED),
+        (Evidence(status=422, text="API Error: 422 unprocessable"), FailureKind.PROTOCOL),
+        (Evidence(status=503, text="API Error: 503"), FailureKind.PROVIDER),
         # As ACP agents show it
         (Evidence(rpc_code=-32000, text="Authentication required"), FailureKind.LOGIN),
         (Evidence(rpc_code=-32000), FailureKind.LOGIN),
@@ -107,6 +110,8 @@ def test_a_time_that_is_none_is_no_time(epoch: float | None) -> None:
         ("Queued for the next turn. (2 queued)", FailureKind.PROTOCOL),
         ("Error: missing finish_reason for choice 0", FailureKind.PROVIDER),
         ("API Error: 529 Overloaded", FailureKind.PROVIDER),
+        ("You've hit your 5-hour limit · resets 5:24pm (UTC)", FailureKind.QUOTA),
+        ("You've hit your weekly limit", FailureKind.QUOTA),
     ],
 )
 def test_an_answer_that_is_nothing_but_an_error_is_a_failure(answer: str, kind: FailureKind) -> None:
@@ -122,6 +127,7 @@ def test_an_answer_that_is_nothing_but_an_error_is_a_failure(answer: str, kind: 
         "HTTP 401 means that the server does not know you.",
         "Error: is the prefix that the program writes.",
         "The log says: HTTP 401: no key",
+        "You've hit your stride; the limit is yours.",
         "Queued for the next turn. That is all I know.",
         "API Error handling is " + "long " * 200,
     ],

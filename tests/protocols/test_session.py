@@ -7,6 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import anyio
+import psutil
 import pytest
 
 from kai.clock import SystemClock
@@ -366,6 +367,27 @@ async def test_it_knows_since_when_it_is_idle(claude: Fake) -> None:
     assert before is not None
     assert after is not None
     assert before < after
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+async def test_a_process_that_a_tool_left_behind_is_work_until_it_ends(protocol: ProtocolName, tmp_path: Path) -> None:
+    async with Fake(protocol, tmp_path).session() as session:
+        await turn(session, "FAKE:say=x")
+        assert not await session.works()
+        left = int(text_of(await turn(session, "FAKE:escape")).split()[-1])
+        assert await session.works()
+        psutil.Process(left).kill()
+        with anyio.fail_after(5):
+            while await session.works():  # noqa: ASYNC110 - another process gives no event
+                await anyio.sleep(0.01)
+
+
+async def test_a_usage_limit_that_names_a_span_gets_its_moment_from_the_clock(claude: Fake) -> None:
+    async with claude.session() as session:
+        (*_, end) = await turn(session, "FAKE:quota=+3600")
+    assert isinstance(end, Failed)
+    assert end.resets_at is not None
+    assert abs((end.resets_at - SystemClock().now()).total_seconds() - 3600) < 60
 
 
 async def test_many_turns_leave_nothing_behind_in_the_daemon(claude: Fake) -> None:

@@ -8,7 +8,7 @@ import pytest
 from kai.model.backends import ProtocolName
 from kai.model.errors import FailureKind
 from kai.model.events import Compacted, Failed, Finished, Limit, Started, TextDelta, ToolCall, Unsolicited, Usage
-from kai.protocols.driver import Lost, Output, Ready, Send, Skipped
+from kai.protocols.driver import Background, Lost, Output, Ready, Send, Skipped
 from kai.protocols.stream_json import StreamJson
 from tests.protocols.agents import prompt, setup
 
@@ -144,18 +144,29 @@ def test_a_turn_that_nobody_asked_for_is_unsolicited_and_never_the_next_answer()
     claude.init(**ABLE)
     claude.block("m1", "mine")
     claude.result(result="mine")
-    assert claude.init(**ABLE) == []
+    assert claude.init(**ABLE) == [Background(works=True)]
     assert claude.block("m2", "background") == []
     # The next prompt is sent while that turn runs.
     claude.ask("next", begin=False)
     claude.lifecycle("queued")
     assert claude.block("m2", "more") == []
     other = {"user_message_uuids": [], "origin": {"kind": "task-notification"}}
-    assert claude.result(result="more", **other) == [Unsolicited("background\n\nmore")]
+    assert claude.result(result="more", **other) == [Unsolicited("background\n\nmore"), Background(works=False)]
     claude.lifecycle("started")
     assert isinstance(claude.init(user_message_uuids=[claude.uuid])[0], Started)
     assert claude.block("m3", "answer") == [TextDelta("answer")]
     assert claude.result(result="answer")[-1] == Finished()
+
+
+def test_a_sub_agent_or_a_command_that_goes_on_after_the_result_is_work() -> None:
+    claude = Claude()
+    claude.ask()
+    claude.init(**ABLE)
+    changed = {"type": "system", "subtype": "background_tasks_changed"}
+    assert claude.out(**changed, tasks=[{"task_id": "t", "task_type": "local_agent"}]) == [Background(works=True)]
+    claude.block("m1", "mine")
+    assert Background(works=False) not in claude.result(result="mine")
+    assert claude.out(**changed, tasks=[]) == [Background(works=False)]
 
 
 def test_late_words_outside_any_turn_of_the_cli_are_told_at_once() -> None:

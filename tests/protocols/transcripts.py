@@ -34,7 +34,7 @@ from kai.model.events import (
     Usage,
 )
 from kai.model.ids import DispatchId
-from kai.protocols.driver import Driver, Lost, Outputs, Ready, Send, Skipped, Wake
+from kai.protocols.driver import Background, Driver, Lost, Outputs, Ready, Send, Skipped, Wake
 from kai.protocols.registry import driver_for
 from kai.protocols.turn import Turn
 from tests.protocols.agents import setup
@@ -284,6 +284,8 @@ class Replay:
                     self.take(self.driver.wake(output.name))
                 case Skipped(what):
                     self.story.append(f"skipped: {what}")
+                case Background(works):
+                    self.story.append("works in the background" if works else "works no more in the background")
                 case Unsolicited(text):
                     self.story.append(f"unsolicited: {text[:200]!r}")
                 case _ if self.turn is None:

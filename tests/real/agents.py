@@ -13,6 +13,7 @@ from kai.catalog import manifests
 from kai.model.backends import Manifest
 from kai.resources import folder
 
+OFFLINE_VERSION = "1.0.0"
 INSTALLED = Path(__file__).parents[2] / ".node/node_modules/.bin"
 PATH = f"{INSTALLED}:/usr/local/bin:/usr/bin:/bin"
 
@@ -32,12 +33,19 @@ class RealAgent:
     adds: bool = False  # it puts words of its own before a prompt
 
     @property
+    def has_model(self) -> bool:
+        """Whether a model answers for it, here the stub. The agent that comes with kai has none."""
+        return bool(self.package)
+
+    @property
     def is_installed(self) -> bool:
-        return shutil.which(self.program, path=str(INSTALLED)) is not None
+        return not self.has_model or shutil.which(self.program, path=str(INSTALLED)) is not None
 
     @property
     def pinned(self) -> str:
         """The version that the tests are about."""
+        if not self.has_model:
+            return OFFLINE_VERSION
         pins = json.loads((Path(__file__).parent / "package.json").read_text())
         return str((pins["dependencies"] | pins["devDependencies"] | pins["config"])[self.package])
 
@@ -139,7 +147,8 @@ CODEX = RealAgent("codex", "codex", "@openai/codex", "gpt-6.2-sol", codex_env, c
 COPILOT = RealAgent("copilot", "copilot", "@github/copilot", "stub-model", copilot_env, no_files, trims=True, adds=True)
 HERMES = RealAgent("hermes", "hermes", "hermes", "", lambda _: {}, hermes_settings, trims=True)
 CLINE = RealAgent("cline", "cline", "cline", "", cline_env, no_files, trims=True)
-AGENTS = (CLAUDE, CODEX, GEMINI, OPENCODE, CLAUDE_ACP, PI, COPILOT, HERMES, CLINE)
+OFFLINE = RealAgent("offline", "", "", "", lambda _: {}, no_files)  # comes with kai: nothing to install
+AGENTS = (CLAUDE, CODEX, GEMINI, OPENCODE, CLAUDE_ACP, PI, COPILOT, HERMES, CLINE, OFFLINE)
 PAIR = (CLAUDE, GEMINI)  # what `make test` installs
 
 

@@ -32,7 +32,21 @@ def agent(request: pytest.FixtureRequest) -> RealAgent:
     chosen: RealAgent = request.param
     if not chosen.is_installed:
         pytest.skip(f"{chosen.program} is not installed: run scripts/install-agents --all")
+    clause = request.node.get_closest_marker("clause")
+    for need in clause.kwargs.get("needs", "").split() if clause else ():
+        if why_not := cannot(chosen, need):
+            pytest.skip(why_not)
     return chosen
+
+
+def cannot(agent: RealAgent, need: str) -> str:
+    """Why a clause with this need is none for an agent; "" when it is one. What a manifest claims is not skipped."""
+    can = agent.manifest.can
+    claims = {"steer": can.steer, "resume": can.resume, "temporary": can.temporary, "interrupt": can.interrupt}
+    if need in claims:
+        return "" if claims[need] else f"its manifest says that it has no {need}"
+    assert need == "model"
+    return "" if agent.has_model else "it has no model, and so no tools"
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """Driving a real agent through kai's own launcher, driver and session, as a turn would, without the daemon."""
 
 import getpass
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,9 +18,11 @@ from kai.processes.direct import DirectLauncher
 from kai.processes.plan import plan
 from kai.protocols.driver import DriverSetup
 from kai.protocols.registry import driver_for
-from kai.protocols.session import Session, open_session
-from tests.real.agents import RealAgent
-from tests.stub_model import StubModel
+from kai.protocols.session import Session, StopReport, open_session
+from tests.real.agents import RealAgent, processes_marked
+from tests.stub_model import Request, StubModel
+
+FRONT = "[Agent: house]\n\n[User's current message - respond to this:]\n"  # disarms a word that begins with /
 
 
 @dataclass
@@ -31,7 +33,9 @@ class Seen:
 
     @property
     def text(self) -> str:
-        return "".join(event.text for event in self.events if isinstance(event, TextDelta))
+        """The answer, without the words by which the offline agent says what it is."""
+        said = "".join(event.text for event in self.events if isinstance(event, TextDelta))
+        return said.partition("\n\n")[2] if said.startswith("I am the offline agent") else said
 
     @property
     def pieces(self) -> int:
@@ -73,6 +77,7 @@ class Bench:
     manifest: Manifest
     runs: list[RunId] = field(default_factory=list)
     dispatches: int = 0
+    aside: list[str] = field(default_factory=list)  # what agents said outside their turns
 
     @classmethod
     def make(cls, agent: RealAgent, model: StubModel, folder: Path, clock: Clock) -> "Bench":
@@ -140,8 +145,15 @@ class Bench:
             clock=self.clock,
             wire_path=self.folder / f"wire-{len(self.runs)}",
             resume=resume,
+            on_unsolicited=self.aside.append,
         ) as session:
             yield session
+
+    def word(self, name: str, value: str = "") -> str:
+        """A prompt that makes the agent say ("say"), stream ("slow") or ask for leave ("write"), by its own words."""
+        if self.agent.has_model:
+            return f"{FRONT}STUB:{name}={value};;"
+        return FRONT + {"say": f"echo {value}", "slow": f"slow {value}", "write": "ask"}[name]
 
     def prompt(self, text: str, *, bare: bool = False) -> Prompt:
         self.dispatches += 1
@@ -159,6 +171,38 @@ class Bench:
                     choice = next((choice for choice in event.choices if choice.kind is choose), None)
                     await session.answer(event.ask, choice)
         return seen
+
+    async def stopped(
+        self,
+        session: Session,
+        text: str,
+        when: Callable[[Seen], Awaitable[object]],
+        *,
+        choose: ChoiceKind | None = ChoiceKind.ALLOW_ONCE,
+    ) -> tuple[Seen, StopReport]:
+        """A turn that is interrupted as soon as `when` returns; `choose` None leaves its questions open."""
+        seen, reports = Seen(), list[StopReport]()
+        async with session.prompt(self.prompt(text)) as events, anyio.create_task_group() as tasks:
+
+            async def interrupt() -> None:
+                await when(seen)
+                reports.append(await session.interrupt())
+
+            tasks.start_soon(interrupt)
+            async for event in events:
+                seen.events.append(event)
+                if isinstance(event, Ask) and choose is not None:
+                    await session.answer(event.ask, next(one for one in event.choices if one.kind is choose))
+        return seen, reports[0]
+
+    async def wait(self, wanted: Callable[[Request], bool], limit_s: float = 60.0) -> None:
+        """Until the stub has got a request that is `wanted`."""
+        await run_sync(self.model.wait, wanted, limit_s, abandon_on_cancel=True)
+
+    @property
+    def left(self) -> tuple[str, ...]:
+        """Command lines of the live processes of the newest run."""
+        return processes_marked(self.runs[-1])
 
 
 async def until(condition: Callable[[], bool], limit_s: float = 30.0) -> None:

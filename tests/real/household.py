@@ -21,16 +21,21 @@ CHECKOUT = Path(__file__).parents[2]
 
 @dataclass
 class Household:
-    """Folders, environment and commands of one kai. Homes of agents are below `root`, too."""
+    """Folders, environment and commands of one kai. Homes of agents are below `root`, too.
+
+    `url` points the agents elsewhere than at the stub.
+    """
 
     root: Path
     model: StubModel
+    url: str = ""
+    is_subscribed: bool = False  # where an agent has subscriptions as well as keys, a person has the former
 
     def __post_init__(self) -> None:
         for folder in (self.home, self.root / "config"):
             folder.mkdir()
         for agent in AGENTS:
-            agent.seed(self.home, self.model.url)
+            agent.seed(self.home, self.url or self.model.url)
 
     @property
     def home(self) -> Path:
@@ -39,7 +44,10 @@ class Household:
     @property
     def environment(self) -> dict[str, str]:
         folders = {f"KAI_{name.upper()}": str(self.root / name) for name in ("config", "state", "runtime")}
-        pointed = {name: value for agent in AGENTS for name, value in agent.env(self.model.url).items()}
+        pointed = {name: value for agent in AGENTS for name, value in agent.env(self.url or self.model.url).items()}
+        if self.is_subscribed:
+            del pointed["ANTHROPIC_API_KEY"]
+            pointed["CLAUDE_CODE_OAUTH_TOKEN"] = "no-secret"
         own = {"HOME": str(self.home), "PATH": PATH, "LANG": "C.UTF-8", "PYTHONPATH": str(CHECKOUT)}
         return {**own, **folders, **pointed}
 

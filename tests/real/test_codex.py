@@ -14,8 +14,7 @@ from kai.model.ids import AttachmentRef
 from kai.protocols.app_server import INPUT_CHARS
 from kai.protocols.session import SessionLostError
 from tests.real.agents import CODEX, RealAgent, codex_env, processes_marked
-from tests.real.driving import Bench, Seen
-from tests.real.test_session import FRONT
+from tests.real.driving import FRONT, Bench, Seen
 
 pytestmark = pytest.mark.anyio
 

@@ -15,8 +15,7 @@ from kai.model.events import Ask, ChoiceKind, Finished
 from kai.model.ids import AttachmentRef
 from kai.protocols.session import SessionLostError
 from tests.real.agents import INSTALLED, PI, RealAgent
-from tests.real.driving import Bench
-from tests.real.test_session import FRONT
+from tests.real.driving import FRONT, Bench
 
 pytestmark = pytest.mark.anyio
 

@@ -1,4 +1,8 @@
-"""Every real agent through kai's launcher, driver and session."""
+"""The contract of every backend, clause by clause, on the real CLIs: talking, tools, questions, sessions.
+
+`test_stopping` and `test_failing` go on with it; the clauses that need a daemon are in `test_house`.
+``make matrix-contract`` prints all of them, backend by backend.
+"""
 
 import json
 import shutil
@@ -12,38 +16,50 @@ import pytest
 from anyio.to_thread import run_sync
 
 from kai.model.errors import FailureKind
-from kai.model.events import Ask, ChoiceKind, Finished, Steered, ToolCall
+from kai.model.events import Finished, Steered, ToolCall
 from kai.model.ids import PrincipalId
 from kai.people.folders import PersonFolders
-from kai.protocols.session import SessionLostError, StopReport
+from kai.protocols.session import SessionLostError
 from kai.resources import folder
-from tests.real.agents import CLAUDE, CODEX, COPILOT, GEMINI, HERMES, PI, processes_marked
+from tests.real.agents import COPILOT
 from tests.real.blocks import WORDS, block
-from tests.real.driving import Bench, Seen, until
+from tests.real.driving import FRONT, Bench, Seen, until
 from tests.stub_model import Place
 
 pytestmark = pytest.mark.anyio
+clause = pytest.mark.clause
 
-FRONT = "[Agent: house]\n\n[User's current message - respond to this:]\n"  # disarms a word that begins with /
+PIECES = {True: "chunk0 chunk1 chunk2 chunk3 ", False: "".join(f"piece {n} of 4\n" for n in (1, 2, 3, 4))}
 
 
-async def test_a_turn_streams_and_ends_and_the_next_one_works_in_the_same_session(bench: Bench) -> None:
+@clause("started")
+async def test_a_turn_begins_with_the_session_s_id_and_the_agent_tells_its_version(bench: Bench) -> None:
     async with bench.session() as session:
         assert bench.agent.pinned in session.ready.version
-        first = await bench.turn(session, f"{FRONT}STUB:slow=4")
-        native_id = session.native_id
-        second = await bench.turn(session, f"{FRONT}STUB:say=the second answer;;")
+        first = await bench.turn(session, bench.word("say", "hello"))
         assert isinstance(first.end, Finished)
-        assert first.text == "chunk0 chunk1 chunk2 chunk3 "
+        assert first.text == "hello"
+        assert session.native_id
+        report = await session.close()
+    assert report.step == "eof"
+    assert bench.left == ()
+
+
+@clause("streamed")
+async def test_a_turn_streams_and_ends_and_the_next_one_works_in_the_same_session(bench: Bench) -> None:
+    async with bench.session() as session:
+        first = await bench.turn(session, bench.word("slow", "4"))
+        native_id = session.native_id
+        second = await bench.turn(session, bench.word("say", "the second answer"))
+        assert isinstance(first.end, Finished)
+        assert first.text == PIECES[bench.agent.has_model]
         assert first.pieces > 1
         assert isinstance(second.end, Finished)
         assert second.text == "the second answer"
         assert session.native_id == native_id
-        report = await session.close()
-    assert report.step == "eof"
-    assert processes_marked(bench.runs[0]) == ()
 
 
+@clause("prompt byte for byte", needs="model")
 @pytest.mark.parametrize("filler", ["", "0123456789 abcdé\n" * 60_000], ids=["torture", "1 MB"])
 async def test_the_snapshot_stands_once_contiguous_and_byte_for_byte_in_what_the_model_gets(
     bench: Bench, filler: str
@@ -72,6 +88,7 @@ async def test_the_snapshot_stands_once_contiguous_and_byte_for_byte_in_what_the
     assert written == [sha256(frame).hexdigest()]
 
 
+@clause("@ is not read", needs="model")
 async def test_what_stands_behind_an_at_is_not_read_into_the_request(bench: Bench) -> None:
     (bench.workspace / "secret.txt").write_text("the secret of this file")
     text = f"[History]\n@\u200b{bench.workspace}/secret.txt @\u200bsecret.txt\n{FRONT}STUB:say=fine;;"
@@ -89,6 +106,7 @@ def _only_root_writes(place: Path) -> bool:
 DEFAULTS_ARE_TAKEN = _only_root_writes(folder("backends") / "gemini")
 
 
+@clause("its instructions", needs="model")
 async def test_the_agent_finds_the_instructions_of_its_workspace_by_itself(bench: Bench) -> None:
     if bench.agent.backend == "gemini" and not DEFAULTS_ARE_TAKEN:
         pytest.skip("gemini takes system defaults only from a folder that none but root can write")
@@ -121,91 +139,44 @@ async def test_gemini_in_a_home_reads_its_instructions_and_gives_up_soon_whereve
     assert seen.text == "ok after 1 errors"  # three attempts, not the one of this person's own settings
 
 
-async def test_an_allowed_tool_runs_and_pairs_with_its_result(bench: Bench) -> None:
-    async with bench.session() as session:
+@clause("tools paired", needs="model")
+async def test_with_permissions_bypass_a_tool_runs_unasked_and_pairs_with_its_result(bench: Bench) -> None:
+    async with bench.session(permissions="bypass") as session:
         seen = await bench.turn(session, f"{FRONT}STUB:write={bench.workspace}/made.txt;;")
     assert isinstance(seen.end, Finished)
+    assert not seen.asks
     assert [ok for _, ok in seen.tools] == [True]
     assert (bench.workspace / "made.txt").read_text() == "written by stub\n"
     assert "tool said" in seen.text
+
+
+@clause("question answered")
+async def test_an_allowed_tool_runs_and_pairs_with_its_result(bench: Bench) -> None:
+    async with bench.session() as session:
+        seen = await bench.turn(session, bench.word("write", f"{bench.workspace}/made.txt"))
+    assert isinstance(seen.end, Finished)
+    assert [ok for _, ok in seen.tools] == [True]
     (ask,) = seen.asks
-    assert "made.txt" in ask.title + ask.detail
-    assert "written by stub" in ask.detail, "the whole arguments are shown"
+    if bench.agent.has_model:
+        assert (bench.workspace / "made.txt").read_text() == "written by stub\n"
+        assert "tool said" in seen.text
+        assert "made.txt" in ask.title + ask.detail
+        assert "written by stub" in ask.detail, "the whole arguments are shown"
 
 
+@clause("question denied")
 async def test_a_denied_tool_does_nothing_and_the_session_goes_on(bench: Bench) -> None:
     async with bench.session() as session:
-        seen = await bench.turn(session, f"{FRONT}STUB:write={bench.workspace}/made.txt;;", choose=None)
-        after = await bench.turn(session, f"{FRONT}STUB:say=still here;;")
+        seen = await bench.turn(session, bench.word("write", f"{bench.workspace}/made.txt"), choose=None)
+        after = await bench.turn(session, bench.word("say", "still here"))
     assert isinstance(seen.end, Finished)
     assert [ok for _, ok in seen.tools] == [False]
     assert not (bench.workspace / "made.txt").exists()
     assert after.text == "still here"
 
 
-async def test_with_permissions_bypass_nobody_is_asked(bench: Bench) -> None:
-    async with bench.session(permissions="bypass") as session:
-        seen = await bench.turn(session, f"{FRONT}STUB:write={bench.workspace}/made.txt;;")
-    assert isinstance(seen.end, Finished)
-    assert not seen.asks
-    assert (bench.workspace / "made.txt").exists()
-
-
-async def test_an_interrupt_in_mid_tool_ends_the_tool_and_keeps_the_session(bench: Bench) -> None:
-    bench.limits(stop_s=30.0)  # a busy machine is no reason to give the session up here
-    async with bench.session() as session:
-        seen = Seen()
-        text = f"{FRONT}STUB:bash=touch {bench.workspace}/begun && sleep 300;;"
-        async with session.prompt(bench.prompt(text)) as events, anyio.create_task_group() as tasks:
-
-            async def interrupt() -> None:
-                await until((bench.workspace / "begun").exists)
-                reports.append(await session.interrupt())
-
-            reports: list[StopReport] = []
-            tasks.start_soon(interrupt)
-            async for event in events:
-                seen.events.append(event)
-                if isinstance(event, Ask):
-                    allow = next(choice for choice in event.choices if choice.kind is ChoiceKind.ALLOW_ONCE)
-                    await session.answer(event.ask, allow)
-        assert seen.end == Finished(stopped=True, text=seen.end.text if isinstance(seen.end, Finished) else "")
-        (report,) = reports
-        assert (report.step, report.session_kept) == ("interrupt", bench.keeps_a_stopped_session)
-        await until(lambda: not any("sleep" in line for line in processes_marked(bench.runs[0])), limit_s=3)
-        if not report.session_kept:
-            return
-        after = await bench.turn(session, f"{FRONT}STUB:say=still here;;")
-        assert after.text == "still here"
-
-
-@pytest.mark.parametrize("word", ["hang", "hang2", "slow=60"])
-async def test_an_interrupt_while_the_model_is_at_work_keeps_the_session(bench: Bench, word: str) -> None:
-    bench.limits(stop_s=30.0)
-    async with bench.session() as session:
-        seen = Seen()
-        async with session.prompt(bench.prompt(f"{FRONT}STUB:{word}")) as events, anyio.create_task_group() as tasks:
-
-            async def interrupt() -> None:
-                await anyio.to_thread.run_sync(bench.model.wait, lambda request: request.offers_tools, 60)
-                reports.append(await session.interrupt())
-
-            reports: list[StopReport] = []
-            tasks.start_soon(interrupt)
-            async for event in events:
-                seen.events.append(event)
-        assert isinstance(seen.end, Finished)
-        assert seen.end.stopped
-        assert (reports[0].step, reports[0].session_kept) == ("interrupt", bench.keeps_a_stopped_session)
-        if not reports[0].session_kept:
-            return
-        after = await bench.turn(session, f"{FRONT}STUB:say=still here;;")
-        assert after.text == "still here"
-
-
+@clause("steered", needs="model steer")
 async def test_words_steered_into_a_turn_reach_the_model_in_that_turn(bench: Bench) -> None:
-    if not bench.manifest.can.steer:
-        pytest.skip(f"{bench.agent.backend} takes no words in mid-turn")
     go_on = bench.workspace / "go-on"
     text = f"{FRONT}STUB:bash=touch begun; until test -e {go_on}; do sleep 0.1; done;;"
     async with bench.session(permissions="bypass") as session:
@@ -222,27 +193,8 @@ async def test_words_steered_into_a_turn_reach_the_model_in_that_turn(bench: Ben
     assert "mind the cat" in json.dumps(bench.model.requests()[-1].body)
 
 
-async def test_closing_in_mid_tool_leaves_no_process(bench: Bench) -> None:
-    async with bench.session(permissions="bypass") as session:
-        escape = "" if bench.agent is HERMES else "setsid "  # the word is refused there
-        text = f"{FRONT}STUB:bash=touch {bench.workspace}/begun && {escape}sleep 300;;"
-        async with session.prompt(bench.prompt(text)):
-            await until((bench.workspace / "begun").exists)
-    assert processes_marked(bench.runs[0]) == ()
-
-
-async def test_an_idle_agent_that_is_killed_is_seen_as_gone(bench: Bench) -> None:
-    async with bench.session() as session:
-        await bench.turn(session, f"{FRONT}STUB:say=one;;")
-        await session._run.kill_tree()
-        with anyio.fail_after(5):
-            await session.ended()
-        assert not session.alive
-
-
+@clause("resumed", needs="model resume")
 async def test_a_resumed_session_knows_what_was_said_before(bench: Bench) -> None:
-    if not bench.manifest.can.resume:
-        pytest.skip(f"the manifest of {bench.agent.backend} says that it cannot resume")
     async with bench.session() as session:
         await bench.turn(session, f"{FRONT}the word is pomegranate STUB:say=noted;;")
         native_id = session.native_id
@@ -256,87 +208,20 @@ async def test_a_resumed_session_knows_what_was_said_before(bench: Bench) -> Non
     assert bench.model.turns()[-1].places("pomegranate")
 
 
+@clause("resume refused", needs="model resume")
 async def test_a_session_that_cannot_be_resumed_is_told_before_any_prompt(bench: Bench) -> None:
-    if not bench.manifest.can.resume:
-        pytest.skip(f"the manifest of {bench.agent.backend} says that it cannot resume")
     with pytest.raises(SessionLostError) as lost:
         async with bench.session(resume="0b4c4cc7-7651-4af9-9538-b0ac30ab5a57"):
             pytest.fail("it came up")
     assert lost.value.kind is FailureKind.RESUME
     assert not bench.model.turns()
-    assert processes_marked(bench.runs[0]) == ()
+    assert bench.left == ()
 
 
-FAILURES = {
-    "err=401": FailureKind.LOGIN,
-    "err=403": FailureKind.LOGIN,
-    "err=400": FailureKind.PROTOCOL,
-    "err=413": FailureKind.CONTEXT,
-    "err=429": FailureKind.QUOTA,
-    "err=500": FailureKind.PROVIDER,
-    "err=529": FailureKind.PROVIDER,
-}
-
-
-async def test_every_error_of_the_provider_gets_its_kind_and_the_next_prompt_works(bench: Bench) -> None:
-    if bench.agent not in (CLAUDE, GEMINI, CODEX, PI):
-        pytest.skip("only of these is it known how many attempts they make")
-    seen = {}
-
-    async def provoke(word: str) -> None:
-        # A fresh session for each: what failed stays in the conversation and would be sent again.
-        async with bench.session() as session:
-            failed = (await bench.turn(session, f"{FRONT}STUB:{word}")).failed
-            seen[word] = failed.kind
-            assert failed.sentence
-            if not failed.session_lost:
-                assert (await bench.turn(session, f"{FRONT}STUB:say=fine;;")).text == "fine"
-
-    async with anyio.create_task_group() as tasks:
-        for word in FAILURES:
-            tasks.start_soon(provoke, word)
-    assert seen == FAILURES
-
-
-async def test_a_passing_error_of_the_provider_is_overcome_by_the_agent(bench: Bench) -> None:
-    async with bench.session() as session:
-        seen = await bench.turn(session, f"{FRONT}STUB:retry=429*1")
-    if bench.agent is not GEMINI:  # which the test lets try but once
-        assert seen.text == "ok after 1 errors"
-
-
-async def test_a_cut_answer_is_no_success(bench: Bench) -> None:
-    if bench.agent is HERMES:
-        pytest.skip("hermes lets the model go on by itself: the answer is whole in the end")
-    bench.limits(repeats=10)
-    async with bench.session() as session:
-        failed = (await bench.turn(session, f"{FRONT}STUB:drop")).failed
-    assert failed.kind in (FailureKind.PROVIDER, FailureKind.EMPTY)
-
-
-async def test_a_provider_that_cannot_be_reached_is_told_as_that(bench: Bench) -> None:
-    if bench.agent not in (CLAUDE, GEMINI, CODEX, PI):
-        pytest.skip("only of these is it known how many attempts they make")
-    bench.manifest = replace(bench.manifest, options=(*bench.manifest.options, ("patience_s", "1")))
-    async with bench.session(url="http://127.0.0.1:9") as session:
-        failed = (await bench.turn(session, f"{FRONT}hello")).failed
-    assert failed.kind is FailureKind.PROVIDER
-
-
-@pytest.mark.parametrize("word", ["hang", "hang2"])
-async def test_a_provider_that_says_nothing_is_ended_by_kai_s_own_limit(bench: Bench, word: str) -> None:
-    bench.limits(first_output_s=2.0, silence_s=2.0)
-    async with bench.session() as session:
-        failed = (await bench.turn(session, f"{FRONT}STUB:{word}")).failed
-    assert failed.kind is FailureKind.SILENT
-    assert processes_marked(bench.runs[0]) == ()
-
-
+@clause("temporary", needs="temporary")
 async def test_a_temporary_session_leaves_no_transcript(bench: Bench) -> None:
-    if not bench.manifest.can.temporary:
-        pytest.skip(f"the manifest of {bench.agent.backend} says that it cannot be temporary")
     async with bench.session(temporary=True) as session:
-        seen = await bench.turn(session, f"{FRONT}the word is pomegranate STUB:say=noted;;")
-    assert seen.text == "noted"
+        seen = await bench.turn(session, bench.word("say", "the word is pomegranate"))
+    assert seen.text == "the word is pomegranate"
     left = [path for path in bench.home.rglob("*") if path.is_file() and b"pomegranate" in path.read_bytes()]
     assert left == []

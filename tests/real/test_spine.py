@@ -17,6 +17,7 @@ def household(model: StubModel) -> Iterator[Household]:
         yield Household(Path(folder), model)
 
 
+@pytest.mark.clause("block shown is block sent", needs="model")
 def test_the_block_that_kai_shows_is_the_block_that_the_model_got(agent: RealAgent, household: Household) -> None:
     with household.daemon():
         words = ("STUB:say=the first answer;;", "STUB:say=the second answer;;")

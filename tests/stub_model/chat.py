@@ -24,7 +24,8 @@ def read(body: dict[str, Any], _path: str) -> Conversation:
 
 
 def problem(fault: Fault) -> dict[str, Any]:
-    return {"error": {"message": fault.message, "type": "stub_error", "code": fault.status, "param": None}}
+    said = f"{fault.message}. Please try again in {fault.retry_after_s}s." if fault.resets_at else fault.message
+    return {"error": {"message": said, "type": "stub_error", "code": fault.status, "param": None}}
 
 
 def whole(reply: Reply, conversation: Conversation, number: int, request_tokens: int) -> dict[str, Any]:

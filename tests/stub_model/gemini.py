@@ -38,7 +38,12 @@ def read(body: dict[str, Any], path: str) -> Conversation:
 
 def problem(fault: Fault) -> dict[str, Any]:
     status = _STATUS.get(fault.status, "UNKNOWN")
-    return {"error": {"code": fault.status, "message": fault.message, "status": status}}
+    told: dict[str, Any] = {"code": fault.status, "message": fault.message, "status": status}
+    if fault.resets_at:
+        retry = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": f"{fault.retry_after_s}s"}
+        quota = {"quotaId": "GenerateRequestsPerDayPerProjectPerModel", "quotaMetric": "requests"}
+        told["details"] = [{"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": [quota]}, retry]
+    return {"error": told}
 
 
 def whole(reply: Reply, _conversation: Conversation, number: int, request_tokens: int) -> dict[str, Any]:

@@ -40,14 +40,37 @@ class UseTool:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """An HTTP error. `retry_after_s` 0: the header is left out."""
+    """An HTTP error. `retry_after_s` 0: the header is left out.
+
+    `resets_at`: a usage limit is reached, and ends at this moment (seconds since 1970), as each provider says so.
+    `refuses`: what was sent breaks a rule of the provider.
+    """
 
     status: int
     retry_after_s: int = 0
+    resets_at: int = 0
+    refuses: bool = False
 
     @property
     def message(self) -> str:
-        return f"stub error {self.status}"
+        if self.refuses:
+            return "The request was blocked by the content policy"
+        return "The usage limit has been reached" if self.resets_at else f"stub error {self.status}"
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """What every provider puts beside such an error."""
+        told = {"retry-after": str(self.retry_after_s)} if self.retry_after_s else {}
+        if self.resets_at:
+            told |= {
+                "anthropic-ratelimit-unified-status": "rejected",
+                "anthropic-ratelimit-unified-reset": str(self.resets_at),
+                "anthropic-ratelimit-unified-representative-claim": "five_hour",
+                "x-codex-primary-used-percent": "100",
+                "x-codex-primary-window-minutes": "300",
+                "x-codex-primary-reset-at": str(self.resets_at),
+            }
+        return told
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,12 @@ def _tools(body: dict[str, Any], told: str) -> Iterator[tuple[str, dict[str, Any
 
 
 def problem(fault: Fault) -> dict[str, Any]:
-    return {"error": {"message": fault.message, "type": "stub_error", "code": str(fault.status), "param": None}}
+    told: dict[str, Any] = {"message": fault.message, "type": "stub_error", "code": str(fault.status), "param": None}
+    if fault.resets_at:
+        told |= {"type": "usage_limit_reached", "plan_type": "pro", "resets_at": fault.resets_at}
+    if fault.refuses:
+        told |= {"type": "invalid_request_error", "code": "content_policy_violation"}
+    return {"error": told}
 
 
 def whole(reply: Reply, conversation: Conversation, number: int, request_tokens: int) -> dict[str, Any]:

@@ -168,8 +168,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _carry_out(self, call: _Call) -> None:
         plan = call.plan
         if isinstance(plan, Fault):
-            headers = {"retry-after": str(plan.retry_after_s)} if plan.retry_after_s else {}
-            self._json(plan.status, call.api.problem(plan), headers)
+            self._json(plan.status, call.api.problem(plan), plan.headers)
         elif isinstance(plan, Silence):
             self._wait_until_gone()
         elif call.conversation.stream:

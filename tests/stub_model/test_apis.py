@@ -1,6 +1,7 @@
 """The same behaviour in every API, over real HTTP."""
 
 import json
+import time
 
 import httpx
 import pytest
@@ -59,6 +60,16 @@ def test_an_error_has_its_status_and_says_so_in_the_provider_s_shape(http: httpx
     assert response.headers["retry-after"] == "1"
     assert response.json()["error"]["message"] == "stub error 429"
     assert api.text(ask(http, api, api.ask("STUB:retry=429*1")).json()) == "ok after 1 errors"
+
+
+@every_api
+def test_a_usage_limit_tells_when_it_ends(http: httpx.Client, api: Dialect) -> None:
+    resets_at = int(time.time()) + 3600
+    response = ask(http, api, api.ask(f"STUB:limit={resets_at}"))
+    assert response.status_code == 429
+    assert response.headers["anthropic-ratelimit-unified-reset"] == str(resets_at)
+    assert 3590 <= int(response.headers["retry-after"]) <= 3600
+    assert "The usage limit has been reached" in response.json()["error"]["message"]
 
 
 @every_api

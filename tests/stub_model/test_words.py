@@ -51,6 +51,7 @@ def test_what_was_told_before_is_recalled_and_nothing_else(told: str, answer: st
         ("STUB:slow=2", Answer(("chunk0 ", "chunk1 "), pause_s=0.2)),
         ("STUB:err=529", Fault(529)),
         ("STUB:retry=429", Fault(429, retry_after_s=1)),
+        ("STUB:refuse", Fault(400, refuses=True)),
         ("STUB:think", Answer(("thought and done",), thinking="let me think about it")),
         ('STUB:tool=look {"at": 1};;', UseTool("look", {"at": 1})),
         ("STUB:bash=ls -l; pwd;;", UseTool("run_shell_command", {"command": "ls -l; pwd"})),

@@ -12,6 +12,8 @@ bash=COMMAND       a call of the offered shell tool; write=PATH and read=PATH li
 tool=NAME JSON     a call of any tool
 err=CODE[*K]       HTTP error CODE, always or for the first K requests with this text
 retry=CODE[*K]     the same, with ``Retry-After: 1``
+limit=EPOCH        a usage limit that ends at EPOCH (seconds since 1970)
+refuse             an error that says that the content is refused
 hang               the request is never answered
 hang2, drop        two pieces of text, then nothing more, or a closed connection
 =================  ===================================================================================
@@ -21,6 +23,7 @@ Without a magic word: ``echo:`` and the end of the text. After a tool result: ``
 
 import json
 import re
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 
@@ -30,7 +33,7 @@ from tests.stub_model.plans import Answer, Ending, Fault, Plan, Silence, UseTool
 
 _WORD = re.compile(r"STUB:(?P<name>[a-z0-9]+)(?:=(?P<value>.*?)(?=;;|$))?", re.MULTILINE)
 _STATUS = re.compile(r"(?P<status>\d{3})(?:\*(?P<times>\d+))?$")
-_FAULTS = frozenset({"err", "retry", "hang", "hang2", "drop"})
+_FAULTS = frozenset({"err", "retry", "limit", "refuse", "hang", "hang2", "drop"})
 _PARTIAL = ("partial one ", "partial two ")
 
 
@@ -93,6 +96,10 @@ def _broken(name: str, _value: str, _conversation: Conversation) -> Plan:
     return Answer(_PARTIAL, pause_s=0.05, ending=Ending.STALL if name == "hang2" else Ending.CUT)
 
 
+def _limit(resets_at: int) -> Plan:
+    return Fault(429, retry_after_s=max(1, resets_at - int(time.time())), resets_at=resets_at)
+
+
 def _use_tool(name: str, value: str, conversation: Conversation) -> Plan:
     if not conversation.tools:
         return say("no tools are offered")
@@ -114,6 +121,8 @@ _PLANS: Mapping[str, Callable[[str, str, Conversation], Plan]] = {
     "hang": lambda _name, _value, _conversation: Silence(),
     "hang2": _broken,
     "drop": _broken,
+    "limit": lambda _name, value, _conversation: _limit(int(value)),
+    "refuse": lambda _name, _value, _conversation: Fault(400, refuses=True),
     "bash": _use_tool,
     "write": _use_tool,
     "read": _use_tool,

@@ -1,5 +1,6 @@
 """Events fold into one outcome."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -106,3 +107,10 @@ def test_a_thousand_tool_calls_are_counted_not_listed() -> None:
     lines = outcome_of(*calls, TextDelta("x"), Finished()).tool_lines
     assert len(lines) == TOOL_LINES + 1
     assert lines[-1] == "800 more tool calls"
+
+
+@pytest.mark.parametrize("kind", FailureKind)
+def test_what_would_fail_every_later_turn_of_a_session_ends_it(kind: FailureKind) -> None:
+    """Too long, refused, unknown, or a request that the provider does not take as it is: all stay in a transcript."""
+    poisons = {FailureKind.CONTEXT, FailureKind.REFUSED, FailureKind.RESUME, FailureKind.PROTOCOL}
+    assert outcome_of(Failed(kind, "It failed.")).session_lost is (kind in poisons)

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import anyio
+import psutil
 import pytest
 
 from tests.e2e.house import House, Kai
@@ -31,6 +32,33 @@ async def test_a_busy_session_is_never_evicted_and_waiting_is_told(tmp_path: Pat
         assert "waits for one" in told["text"]
         assert (await kai.end(busy))["state"] == "done"
         assert (await kai.end(waiting))["state"] == "done"
+
+
+async def test_a_session_whose_agent_works_on_in_the_background_is_neither_idle_nor_in_the_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kai.daemon.SWEEP_EVERY_S", 0.1)
+    async with House(tmp_path, yaml="sessions: {idle_s: 1, max_live: 1}").open() as kai:
+        worked = await kai.ask("FAKE:escape", thread="works")
+        pid = int(worked["answer_text"].split()[-1])
+        waiting = await kai.say("hello", thread="waits")
+        assert "waits for one" in (await kai.until(waiting, "notice"))["text"]
+        await anyio.sleep(1.5)  # longer than an idle one lives
+        assert psutil.pid_exists(pid)
+        assert await kai.daemon.parts.pool.is_at_work()
+        psutil.Process(pid).kill()
+        assert (await kai.end(waiting))["state"] == "done"
+
+
+async def test_work_in_the_background_has_the_limit_of_a_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kai.daemon.SWEEP_EVERY_S", 0.1)
+    async with House(tmp_path, yaml="sessions: {idle_s: 1}\nlimits: {turn_s: 3}").open() as kai:
+        await kai.ask("FAKE:escape")
+        await anyio.sleep(2)
+        assert await sessions(kai)
+        with anyio.fail_after(10):
+            while await sessions(kai):  # noqa: ASYNC110 - another task closes it
+                await anyio.sleep(0.05)
 
 
 async def test_an_idle_session_is_closed_and_the_next_message_says_so(
