@@ -5,6 +5,7 @@ import signal
 from collections.abc import Callable
 from typing import Any
 
+import anyio
 import pytest
 
 from kai.model.errors import StoreError
@@ -18,6 +19,8 @@ async def test_an_agent_that_died_while_idle_costs_no_message(kai: Kai) -> None:
     await kai.ask("one")
     (live,) = kai.daemon.parts.pool.every()
     os.kill(live.session._run.pid, signal.SIGKILL)
+    with anyio.fail_after(10):
+        await live.session.ended()
     turn = await kai.ask("two")
     assert (turn["state"], turn["answer_text"]) == ("done", "echo: two")
 
