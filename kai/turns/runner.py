@@ -185,7 +185,7 @@ class Runner:
         parts, turn = self._parts, running.turn
         running.tries += 1
         epoch = await self.opening.epoch(route)
-        held = await self._same_session(route.channel.channel, epoch)
+        held = await self._same_session(route, epoch)
         owed = held is None or held.owes_session_block
         facts = await facts_for(parts, route, message, turn.turn, fresh=owed)
         block = assemble(facts)
@@ -223,10 +223,11 @@ class Runner:
             held.owes_session_block = running.live.fold.outcome().compacted or (owed and block.bare)
             parts.pool.give_back(held)
 
-    async def _same_session(self, channel: ChannelId, epoch: str) -> Live | None:
-        held = self._parts.pool.get(channel)
+    async def _same_session(self, route: Route, epoch: str) -> Live | None:
+        held = self._parts.pool.get(route.channel.channel)
         if held is not None and held.row.epoch != epoch:
-            await self._parts.pool.close(channel, "its settings changed")
+            before, same = held.row.backend, held.row.backend == route.manifest.id
+            await self._parts.pool.close(held.row.channel, "its settings changed" if same else f"changed from {before}")
             return None
         return held
 

@@ -72,7 +72,7 @@ async def test_a_switch_between_answer_and_receipt_loses_nothing(kai: Kai) -> No
         (DeliveryKind.NOTICE, after["turn"]),
         (DeliveryKind.ANSWER, after["turn"]),
     ]
-    assert "went along" in owed[0].text
+    assert "Fake agent (acp) (changed from fake); all earlier messages went along" in owed[0].text
     assert (await kai.client.status())["counts"]["deliveries_pending"] == 0
 
 
