@@ -360,7 +360,7 @@ class Acp:
             self._repeats_ids = True
         if not said:
             return []
-        if self._is_quirky("tells_notices") and is_notice(said):
+        if (turn.stopping or self._is_quirky("tells_notices")) and is_notice(said):
             turn.notice, turn.broken = said, True
             return []
         turn.notice = ""

@@ -65,7 +65,7 @@ _BY_WORDS = tuple(
             FailureKind.PROVIDER,
         ),
         (r"econn|enotfound|etimedout|getaddrinfo|connection.(refused|error|reset|failed)", FailureKind.PROVIDER),
-        (r"unavailable|stream.?(error|closed|ended|disconnected)", FailureKind.PROVIDER),
+        (r"unavailable|could not connect|stream.?(error|closed|ended|disconnected)", FailureKind.PROVIDER),
     )
 )
 _SERVER_S_OWN = 500
@@ -97,7 +97,9 @@ _ERROR_TEXT = re.compile(
 )
 # Copilot tells what happened to it in pieces of its own between the model's words.
 _NOTICE = re.compile(
-    r"Info: (?:\S*/\S+|Operation cancelled by user|Re(?:quest|sponse) .{0,200}Retrying\.\.\.)|Error: .*", re.DOTALL
+    r"Info: (?:\S*/\S+|Operation cancelled by user|Re(?:quest|sponse) .{0,200}Retrying\.\.\.)|Error: .*"
+    r"|Operation interrupted: .{0,200}",
+    re.DOTALL,
 )
 LONGEST_ERROR_CHARS = 600
 

@@ -254,6 +254,15 @@ def test_what_an_agent_tells_of_itself_is_no_word_of_the_answer_and_its_last_err
     assert agent.end()[-1] == Finished()
 
 
+def test_what_an_agent_says_about_its_stop_is_no_word_of_the_answer() -> None:
+    agent = Agent()
+    agent.ask()
+    agent.chunk("one")
+    agent.driver.interrupt()
+    assert agent.chunk("Operation interrupted: retrying API call after error (retry 1/3).") == []
+    assert agent.end("cancelled")[-1] == Finished(stopped=True)
+
+
 def test_a_second_answer_to_the_same_prompt_counts_for_nothing() -> None:
     agent = Agent()
     agent.ask()

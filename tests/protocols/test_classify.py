@@ -48,6 +48,7 @@ from kai.protocols.classify import (
         (Evidence(rpc_code=-32603, text="'NoneType' object has no attribute 'startswith'"), FailureKind.PROTOCOL),
         (Evidence(rpc_code=-32602, text="Session not found: nope"), FailureKind.RESUME),
         (Evidence(rpc_code=-32603, text="fetch failed"), FailureKind.PROVIDER),
+        (Evidence(text="Error: Could not connect to local model provider at http://x/v1."), FailureKind.PROVIDER),
         # As Codex shows it
         (Evidence(rpc_code=-32600, text="no rollout found for thread id x"), FailureKind.RESUME),
         (Evidence(rpc_code=-32600, text="thread not found: x"), FailureKind.RESUME),

@@ -1,5 +1,6 @@
 """A stub model for every test, and the real agents, each skipped in plain sight where it is not installed."""
 
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -24,6 +25,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def model() -> Iterator[StubModel]:
     with StubModel() as running:
         yield running
+
+
+@pytest.fixture
+def dead_url() -> Iterator[str]:
+    """Where every connection is refused: the port is taken, and nobody listens."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        yield f"http://127.0.0.1:{taken.getsockname()[1]}"
 
 
 @pytest.fixture(params=AGENTS, ids=lambda agent: agent.backend)

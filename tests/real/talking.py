@@ -52,10 +52,11 @@ class Talk:
         return await self.ended(await self.say(text, thread))
 
     async def told(self, accepted: Accepted) -> str:
-        """What the person is told first because of a message, of what tells how it went with it."""
+        """The words that tell the person how it went with a message: its end, or until when it is held."""
 
         def of_it() -> list[str]:
-            return [one.text for one in self.owed if one.turn == accepted.turn and not one.text.startswith("New sess")]
+            mine = [one for one in self.owed if one.turn == accepted.turn]
+            return [one.text for one in mine if one.turn_state or "Your message is held until" in one.text]
 
         await until(lambda: bool(of_it()), LIMIT_S)
         return of_it()[0]

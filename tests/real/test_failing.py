@@ -13,6 +13,7 @@ from tests.real.driving import FRONT, Bench
 pytestmark = pytest.mark.anyio
 clause = pytest.mark.clause
 
+GOES_ON = "hermes lets the model go on by itself: the answer is whole in the end"
 KNOWN = (CLAUDE, GEMINI, CODEX, PI)
 PATIENT = f"only of {', '.join(agent.backend for agent in KNOWN)} is it known how many attempts they make"
 FAILURES = {
@@ -60,7 +61,7 @@ async def test_a_passing_error_of_the_provider_is_overcome_by_the_agent(bench: B
 @clause("cut answer", needs="model")
 async def test_a_cut_answer_is_no_success(bench: Bench) -> None:
     if bench.agent is HERMES:
-        pytest.skip("hermes lets the model go on by itself: the answer is whole in the end")
+        pytest.skip(GOES_ON)
     bench.limits(repeats=10)
     async with bench.session() as session:
         failed = (await bench.turn(session, f"{FRONT}STUB:drop")).failed
@@ -68,10 +69,10 @@ async def test_a_cut_answer_is_no_success(bench: Bench) -> None:
 
 
 @clause("provider unreachable", needs="model")
-async def test_a_provider_that_cannot_be_reached_is_told_as_that(bench: Bench) -> None:
+async def test_a_provider_that_cannot_be_reached_is_told_as_that(bench: Bench, dead_url: str) -> None:
     if bench.agent not in KNOWN:
         pytest.skip(PATIENT)
     bench.manifest = replace(bench.manifest, options=(*bench.manifest.options, ("patience_s", "1")))
-    async with bench.session(url="http://127.0.0.1:9") as session:
+    async with bench.session(url=dead_url) as session:
         failed = (await bench.turn(session, f"{FRONT}hello")).failed
     assert failed.kind is FailureKind.PROVIDER

@@ -1,6 +1,7 @@
 """The contract of every backend, clause by clause, on the real CLIs behind a whole daemon: what a person gets."""
 
 import base64
+import re
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -10,9 +11,9 @@ import pytest
 from anyio import to_thread
 
 from kai.model.turns import DeliveryKind
-from tests.real.agents import CLAUDE, CLAUDE_ACP, CODEX, RealAgent
+from tests.real.agents import CLAUDE, CLAUDE_ACP, CODEX, COPILOT, HERMES, PI, RealAgent
 from tests.real.talking import Talk, talk
-from tests.real.test_failing import KNOWN
+from tests.real.test_failing import GOES_ON, KNOWN
 from tests.stub_model import StubModel
 
 pytestmark = pytest.mark.anyio
@@ -21,8 +22,7 @@ Record = Callable[[str, object], None]
 
 QUIET_S = 10  # what kai waits for a sign of life here; 180 s by default
 LIMITS = f"limits: {{first_output_s: {QUIET_S}, silence_s: {QUIET_S}}}\n"
-TELL_RESETS = (CLAUDE, CLAUDE_ACP, CODEX)
-DEAD = "http://127.0.0.1:9"
+TELL_RESETS = (CLAUDE, CLAUDE_ACP, CODEX, COPILOT, PI)
 
 
 def word(agent: RealAgent, name: str, value: str) -> str:
@@ -128,11 +128,16 @@ async def test_a_usage_limit_holds_the_turn_until_it_resets(
         kind, said = await fate(person, "429 with reset", f"STUB:limit={resets_at}", record_property)
     assert fits(agent, kind, "held")
     if agent in TELL_RESETS:
-        assert f"until {datetime.fromtimestamp(resets_at, UTC):%Y-%m-%d %H:%M}" in said
+        told = re.search(r"held until (\S+ \S+) UTC", said)
+        assert told
+        at = datetime.strptime(told[1], "%Y-%m-%d %H:%M").replace(tzinfo=UTC)
+        assert abs(at.timestamp() - resets_at) < 150, "some tell a span from when they were asked"
 
 
 @clause("cut stream, told", needs="model")
 async def test_a_stream_that_is_cut_is_told(agent: RealAgent, model: StubModel, record_property: Record) -> None:
+    if agent is HERMES:
+        pytest.skip(GOES_ON)
     async with talk(agent, model, LIMITS) as person:
         kind, _ = await fate(person, "cut stream", "STUB:drop", record_property)
     assert fits(agent, kind, "provider", "empty")
@@ -140,8 +145,8 @@ async def test_a_stream_that_is_cut_is_told(agent: RealAgent, model: StubModel, 
 
 @clause("refused connection, told", needs="model")
 async def test_a_connection_that_is_refused_is_told(
-    agent: RealAgent, model: StubModel, record_property: Record
+    agent: RealAgent, model: StubModel, dead_url: str, record_property: Record
 ) -> None:
-    async with talk(agent, model, LIMITS, url=DEAD) as person:
+    async with talk(agent, model, LIMITS, url=dead_url) as person:
         kind, _ = await fate(person, "refused connection", "hello", record_property)
     assert fits(agent, kind, "provider")
