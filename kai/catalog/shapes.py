@@ -68,6 +68,7 @@ class ManifestShape:
     efforts: Strings = setting("Efforts that may be chosen.", default=())
     native_prefix: Literal["", "/"] = setting("Prefix of the CLI's own commands, which go bare.", default="")
     native_commands: Strings = setting("Those commands, without it; empty: every word behind it.", default=())
+    helpers: Strings = setting("Programs that it runs beside its tools; names are cut after 15 bytes.", default=())
     quirks: Strings = setting("Known oddities, from a closed list.", default=())
     options: Variables = setting("Options of the protocol, from a closed list.", default_factory=dict)
     window_tokens: int = setting("Context window of the model in tokens; 0: unknown.", 0, default=0)

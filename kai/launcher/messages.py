@@ -83,14 +83,14 @@ class Stat(NamedTuple):
 class Stats(NamedTuple):
     """CPU seconds used by the whole tree so far, its live processes and resident memory.
 
-    `apart`: how many of them are in another process group than the leader.
+    `apart`: "pid name" of those in another process group than the leader, the first 1,000 of them.
     """
 
     run: str
     cpu_s: float
     processes: int
     rss_kb: int
-    apart: int = 0
+    apart: list[str] = []  # noqa: RUF012 - as above
     version: int = VERSION
 
 

@@ -17,6 +17,7 @@ class Process(NamedTuple):
     state: str
     cpu_s: float
     rss_bytes: int
+    name: str = ""  # as the kernel has it, cut after 15 bytes
 
     @property
     def is_dead(self) -> bool:
@@ -33,9 +34,9 @@ def process(pid: int) -> Process | None:
     # The name stands in parentheses and may hold anything, parentheses and line breaks included.
     fields = line[line.rindex(b")") + 2 :].split()
     ticks = sum(int(value) for value in fields[11:15])
-    return Process(
-        pid, int(fields[1]), int(fields[2]), fields[0].decode(), ticks * _TICK_S, int(fields[21]) * _PAGE_BYTES
-    )
+    parent, group, rss_bytes = int(fields[1]), int(fields[2]), int(fields[21]) * _PAGE_BYTES
+    name = line[line.index(b"(") + 1 : line.rindex(b")")].decode(errors="replace")
+    return Process(pid, parent, group, fields[0].decode(), ticks * _TICK_S, rss_bytes, name)
 
 
 def children(pid: int) -> list[int]:

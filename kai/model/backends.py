@@ -104,6 +104,7 @@ class Manifest:
     efforts: tuple[str, ...] = ()
     native_prefix: str = ""
     native_commands: tuple[str, ...] = ()  # empty with a prefix: every word behind the prefix
+    helpers: tuple[str, ...] = ()  # programs beside its tools, as the kernel names them: what they do is no work
     quirks: tuple[str, ...] = ()
     options: tuple[tuple[str, str], ...] = ()  # protocol options, such as acp's auth_method or mode_bypass
     window_tokens: int = 0

@@ -138,7 +138,7 @@ class DirectRun:
         control.tell(messages.Stat(self.run))
         await control.until(lambda: control.last(messages.Stats) is not before, _ANSWER_S)
         told = control.last(messages.Stats) or messages.Stats(self.run, 0.0, 0, 0)
-        return Stats(told.cpu_s, told.processes, told.rss_kb * 1024, told.apart)
+        return Stats(told.cpu_s, told.processes, told.rss_kb * 1024, frozenset(told.apart))
 
     async def aclose(self) -> None:
         with anyio.CancelScope(shield=True):

@@ -43,13 +43,13 @@ class Exit:
 class Stats:
     """CPU seconds used by the whole tree so far (ended processes included), its live processes, their memory.
 
-    `apart` counts those in another process group than the leader: every agent puts its tools there.
+    `apart` has "pid name" of those in another process group than the leader: every agent puts its tools there.
     """
 
     cpu_s: float
     processes: int
     rss_bytes: int
-    apart: int = 0
+    apart: frozenset[str] = frozenset()
 
 
 @dataclass

@@ -18,11 +18,14 @@ GRACE_S = 1.0  # between the process's end and its pipes' end, either way round
 class Child:
     """A run with what a session needs to know of it. `stdout_ended` is set by whoever reads stdout."""
 
-    def __init__(self, run: Run, limits: Limits) -> None:
+    def __init__(self, run: Run, limits: Limits, helpers: tuple[str, ...] = ()) -> None:
         self.run = run
         self.exit: Exit | None = None
         self.stdout_ended = anyio.Event()
+        self.has_used_tools = False
         self._limits = limits
+        self._helpers = helpers
+        self._own: set[str] = set()  # pids of what ran apart from it before its first tool: no work
         self._stderr = bytearray()
 
     @property
@@ -49,6 +52,18 @@ class Child:
         while chunk := await self.run.read_err():
             self._stderr += chunk
             del self._stderr[:-STDERR_BYTES]
+
+    async def look(self) -> float:
+        """The CPU seconds of the tree so far. What runs apart while no tool was used yet is the agent's own."""
+        stats = await self.run.stats()
+        if not self.has_used_tools:
+            self._own |= {one.partition(" ")[0] for one in stats.apart}
+        return stats.cpu_s
+
+    async def has_left_over(self) -> bool:
+        """Whether processes of its tools go on, beside those that are its own or called as its helpers are."""
+        apart = (one.partition(" ") for one in (await self.run.stats()).apart)
+        return any(pid not in self._own and name not in self._helpers for pid, _, name in apart)
 
     async def end(self) -> str:
         """Stdin closed, TERM, KILL of the tree, each with its limit. Gives the step that did it."""

@@ -20,7 +20,7 @@ from kai.log import log
 from kai.model.backends import Limits
 from kai.model.context import Prompt
 from kai.model.errors import FailureKind, KaiError, SessionBrokenError
-from kai.model.events import BackendEvent, Choice, Compacted, Failed, Unsolicited
+from kai.model.events import BackendEvent, Choice, Compacted, Failed, ToolCall, Unsolicited
 from kai.model.ids import DispatchId
 from kai.processes.launcher import Launcher, LaunchSpec, Run, Stats
 from kai.protocols.child import Child
@@ -70,11 +70,12 @@ class Session:
         clock: Clock,
         wire: WireFile,
         on_unsolicited: Callable[[str], None],
+        helpers: tuple[str, ...],
     ) -> None:
         self.limits = limits
         self.ready = Ready("", resumed=False)
         self.idle_since: float | None = clock.monotonic()  # monotonic; None while a turn runs
-        self._child = Child(run, limits)
+        self._child = Child(run, limits, helpers)
         self._run = run
         self._driver = driver
         self._clock = clock
@@ -88,7 +89,6 @@ class Session:
         self._digest: tuple[Prompt | None, str] = None, ""
         self._lost: Lost | None = None
         self._background = False
-        self._apart = 0  # processes beside the agent's own when it was ready: no tools yet
         self._skipped: set[str] = set()
         self._wakes: dict[str, Wake] = {}
         self._scopes: list[anyio.CancelScope] = []
@@ -129,7 +129,7 @@ class Session:
 
     async def works(self) -> bool:
         """Something goes on though no turn runs: a tool or a sub-agent in the background, a turn of the agent's own."""
-        return self._background or (await self._run.stats()).apart > self._apart
+        return self._background or await self._child.has_left_over()
 
     # Turns
 
@@ -235,8 +235,10 @@ class Session:
             return
         if isinstance(event, Failed) and event.kind is FailureKind.QUOTA and event.resets_at is None:
             event = replace(event, resets_at=told_reset(event.detail, self._clock.now()))
+        self._child.has_used_tools |= isinstance(event, ToolCall)
         running.put(event, process_gone=self._child.exit is not None)
         if running.done.is_set():
+            self._go(self._child.look)
             self._running, self.idle_since = None, self._clock.monotonic()
             if running.stopping:
                 self._settled_at = self._clock.monotonic() + SETTLE_S
@@ -248,13 +250,13 @@ class Session:
         with anyio.move_on_after(min(QUICK_S, running.pause_s(self._clock.monotonic()))):
             await running.done.wait()
             return
-        cpu_s = (await self._run.stats()).cpu_s
+        cpu_s = await self._child.look()
         while True:
             pause_s = running.pause_s(self._clock.monotonic())
             with anyio.move_on_after(pause_s):
                 await running.done.wait()
                 return
-            before_s, cpu_s = cpu_s, (await self._run.stats()).cpu_s
+            before_s, cpu_s = cpu_s, await self._child.look()
             running.note_cpu(cpu_s - before_s, pause_s, self._clock.monotonic())
             if failed := running.overdue(self._clock.monotonic()):
                 await self._abort(running, failed)
@@ -317,12 +319,9 @@ class Session:
         if not self._started.is_set():
             reason = f"The agent was not ready in {self.limits.start_s:g} s."
             raise SessionLostError(reason, FailureKind.SILENT, self.stderr_tail)
-        self._go(self._note_helpers)
+        self._go(self._child.look)
 
-    async def _note_helpers(self) -> None:
-        self._apart = (await self._run.stats()).apart
-
-    def _go(self, task: Callable[..., Awaitable[None]], *args: object) -> None:
+    def _go(self, task: Callable[..., Awaitable[object]], *args: object) -> None:
         """Start a task that goes on while the body of `open_session` is cancelled: it is what ends the process."""
 
         async def shielded() -> None:
@@ -460,18 +459,20 @@ async def open_session(  # noqa: PLR0913 - what a session is made of, by name
     resume: str = "",
     on_unsolicited: Callable[[str], None] = _ignore,
     keep_wire: bool = False,
+    helpers: tuple[str, ...] = (),
 ) -> AsyncIterator[Session]:
     """Start an agent and yield its session, ready for a prompt; at the end nothing of the run is left.
 
     `resume` is the native id to take up, "" for a new session. `on_unsolicited` is called with text outside any turn
-    and must return at once. Raises `LaunchError` and `SessionLostError`; then, too, nothing is left.
+    and must return at once. `helpers` are programs that the agent runs beside its tools: they are no work. Raises
+    `LaunchError` and `SessionLostError`; then, too, nothing is left.
     """
     run = await launcher.spawn(spec)
     wire: WireFile | None = None
     session: Session | None = None
     try:
         wire = await WireFile.create(wire_path)
-        session = Session(run, driver, limits, clock, wire, on_unsolicited)
+        session = Session(run, driver, limits, clock, wire, on_unsolicited, helpers)
         async with anyio.create_task_group() as tasks:
             try:
                 await session.get_ready(tasks, resume)

@@ -111,6 +111,7 @@ class Opening:
                 clock=self._parts.clock,
                 wire_path=self._parts.runs / run / "wire",
                 resume=row.native_id,
+                helpers=route.manifest.helpers,
                 on_unsolicited=partial(self.background.unsolicited, row.channel, route.manifest.title),
             ) as session:
                 yield session

@@ -37,6 +37,7 @@ EVERY: list[Message] = [
     Stat("r-1"),
     Stats("r-1", 1.5, 2, 3),
     Stats("r-1", 1, 2, 3),
+    Stats("r-1", 1, 2, 3, ["4 sh", "5 sleep"]),
     Refused("r-1", "missing", "it is not there"),
 ]
 

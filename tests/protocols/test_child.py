@@ -29,6 +29,7 @@ class Script:
         self._end = end or Exit(0)
         self._tree_alive = tree_alive
         self.over = anyio.Event()
+        self.apart: frozenset[str] = frozenset()
 
     def _step(self, name: str) -> None:
         self.steps.append(name)
@@ -62,7 +63,7 @@ class Script:
         return 1
 
     async def stats(self) -> Stats:
-        return Stats(0, 0, 0)
+        return Stats(0, 0, 0, self.apart)
 
     async def aclose(self) -> None: ...
 
@@ -115,3 +116,19 @@ async def test_a_kill_for_lack_of_memory_is_named_as_that() -> None:
     run.over.set()
     child = await gone(run, lambda child: child.stdout_ended.set())
     assert child.failure().kind is FailureKind.MEMORY
+
+
+async def test_what_is_left_over_is_what_tools_started_and_neither_the_agent_s_own_nor_its_helpers() -> None:
+    run = Script()
+    child = Child(run, LIMITS, helpers=("host",))
+    run.apart = frozenset({"2 daemon"})
+    await child.look()
+    child.has_used_tools = True
+    run.apart |= {"3 host"}
+    await child.look()
+    assert not await child.has_left_over()
+    run.apart |= {"4 sleep"}
+    await child.look()
+    assert await child.has_left_over()
+    run.apart = frozenset({"2 renamed", "3 host"})
+    assert not await child.has_left_over()

@@ -372,7 +372,7 @@ async def test_it_knows_since_when_it_is_idle(claude: Fake) -> None:
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 async def test_a_process_that_a_tool_left_behind_is_work_until_it_ends(protocol: ProtocolName, tmp_path: Path) -> None:
     async with Fake(protocol, tmp_path).session() as session:
-        await turn(session, "FAKE:say=x")
+        await turn(session, "FAKE:tool FAKE:say=x")
         assert not await session.works()
         left = int(text_of(await turn(session, "FAKE:escape")).split()[-1])
         assert await session.works()
@@ -380,6 +380,21 @@ async def test_a_process_that_a_tool_left_behind_is_work_until_it_ends(protocol:
         with anyio.fail_after(5):
             while await session.works():  # noqa: ASYNC110 - another process gives no event
                 await anyio.sleep(0.01)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+async def test_what_runs_beside_an_agent_before_its_first_tool_is_its_own_and_no_work(
+    protocol: ProtocolName, tmp_path: Path
+) -> None:
+    async with Fake(protocol, tmp_path).session() as session:
+        helper = int(text_of(await turn(session, "FAKE:escape")).split()[-1])  # no tool was called for it
+        await until(lambda: str(helper) in session._child._own)
+        assert not await session.works()
+        await turn(session, "FAKE:tool")
+        assert not await session.works()
+        left = int(text_of(await turn(session, "FAKE:escape")).split()[-1])
+        assert await session.works()
+        psutil.Process(left).kill()
 
 
 async def test_a_usage_limit_that_names_a_span_gets_its_moment_from_the_clock(claude: Fake) -> None:

@@ -146,6 +146,7 @@ class Bench:
             wire_path=self.folder / f"wire-{len(self.runs)}",
             resume=resume,
             on_unsolicited=self.aside.append,
+            helpers=self.manifest.helpers,
         ) as session:
             yield session
 

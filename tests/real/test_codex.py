@@ -164,3 +164,17 @@ async def test_an_image_goes_along(bench: Bench) -> None:
                 pass
     (request,) = bench.model.turns()
     assert "data:image/png;base64," in str(request.body)
+
+
+async def test_a_command_that_outlives_its_turn_is_work_until_it_ends(bench: Bench) -> None:
+    """Codex waits for a command for 10 s and then lets its model go on."""
+    async with bench.session(permissions="bypass") as session:
+        await bench.turn(session, f"{FRONT}STUB:say=first;;")
+        assert not await session.works()
+        seen = await bench.turn(session, f"{FRONT}STUB:bash=sleep 13.5;;")
+        assert isinstance(seen.end, Finished)
+        assert await session.works()
+        assert (await bench.turn(session, f"{FRONT}STUB:say=the next;;")).text == "the next"
+        with anyio.fail_after(10):
+            while await session.works():  # noqa: ASYNC110 - another process gives no event
+                await anyio.sleep(0.1)

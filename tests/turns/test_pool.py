@@ -39,7 +39,7 @@ async def test_a_session_whose_agent_works_on_in_the_background_is_neither_idle_
 ) -> None:
     monkeypatch.setattr("kai.daemon.SWEEP_EVERY_S", 0.1)
     async with House(tmp_path, yaml="sessions: {idle_s: 1, max_live: 1}").open() as kai:
-        worked = await kai.ask("FAKE:escape", thread="works")
+        worked = await kai.ask("FAKE:tool FAKE:escape", thread="works")
         pid = int(worked["answer_text"].split()[-1])
         waiting = await kai.say("hello", thread="waits")
         assert "waits for one" in (await kai.until(waiting, "notice"))["text"]
@@ -53,7 +53,7 @@ async def test_a_session_whose_agent_works_on_in_the_background_is_neither_idle_
 async def test_work_in_the_background_has_the_limit_of_a_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kai.daemon.SWEEP_EVERY_S", 0.1)
     async with House(tmp_path, yaml="sessions: {idle_s: 1}\nlimits: {turn_s: 3}").open() as kai:
-        await kai.ask("FAKE:escape")
+        await kai.ask("FAKE:tool FAKE:escape")
         await anyio.sleep(2)
         assert await sessions(kai)
         with anyio.fail_after(10):
