@@ -3,6 +3,7 @@
 .PHONY: help setup run check test fix schema docs wheel golden bench bench-agents crash matrix-contract matrix-switch coverage clean
 BIN := .venv/bin
 STAMP := .venv/.ready
+TOOLS := .venv/.tools
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' Makefile
@@ -10,12 +11,15 @@ help: ## this list
 $(STAMP): pyproject.toml scripts/setup
 	@scripts/setup
 
+$(TOOLS): $(STAMP)
+	@scripts/setup --tools
+
 setup: $(STAMP) ## make .venv, so that .venv/bin/kai is the command
 
 run: $(STAMP) ## a terminal chat on a private daemon, with the first agent CLI found, else the bundled one
 	@$(BIN)/kai chat --private
 
-check: $(STAMP) ## every gate: lint, types, floors, spelling, dependencies, sizes, wheel
+check: $(TOOLS) ## every gate: lint, types, floors, spelling, dependencies, sizes, wheel
 	@$(BIN)/ruff check kai tests backends
 	@$(BIN)/ruff format --check kai tests backends
 	@$(BIN)/mypy
@@ -24,48 +28,48 @@ check: $(STAMP) ## every gate: lint, types, floors, spelling, dependencies, size
 	@$(BIN)/deptry kai
 	@$(BIN)/python -m pytest tests/gates
 
-test: $(STAMP) ## all set-up that tests need (apt and npm packages too), then the tests
+test: $(TOOLS) ## all set-up that tests need (apt and npm packages too), then the tests
 	@scripts/setup-tests
 	@scripts/install-agents
 	@$(BIN)/python -m pytest -n 2 --dist worksteal
 
-fix: $(STAMP) ## let the linter mend what it can
+fix: $(TOOLS) ## let the linter mend what it can
 	@$(BIN)/ruff check --fix kai tests backends
 	@$(BIN)/ruff format kai tests backends
 
-schema: $(STAMP) ## write config/*.schema.json anew from the settings
+schema: $(TOOLS) ## write config/*.schema.json anew from the settings
 	@$(BIN)/python -m kai.settings.schema_export
 
-golden: $(STAMP) ## write the golden files anew; read the diff before you commit it
+golden: $(TOOLS) ## write the golden files anew; read the diff before you commit it
 	@KAI_GOLDEN=write $(BIN)/python -m pytest tests/context
 
-docs: $(STAMP) ## the tests that keep the documentation true
+docs: $(TOOLS) ## the tests that keep the documentation true
 	@$(BIN)/python -m pytest tests/docs
 
-wheel: $(STAMP) ## dist/kai-*.whl
+wheel: $(TOOLS) ## dist/kai-*.whl
 	@$(BIN)/python -m build --wheel --outdir dist
 
 bench: $(STAMP) ## kai bench: each figure beside its baseline, measured in the same run
 	@$(BIN)/kai bench
 
-bench-agents: $(STAMP) ## what kai adds to a turn of each real agent CLI, against its bare protocol
+bench-agents: $(TOOLS) ## what kai adds to a turn of each real agent CLI, against its bare protocol
 	@scripts/install-agents --all
 	@$(BIN)/python -m tests.bench.real_agents
 
-matrix-contract: $(STAMP) ## every clause of the contract with every backend, on every agent CLI that can be had
+matrix-contract: $(TOOLS) ## every clause of the contract with every backend, on every agent CLI that can be had
 	@scripts/setup-tests
 	@scripts/install-agents --all
 	@$(BIN)/python -m tests.matrix.contract $(ARGS)
 
-crash: $(STAMP) ## 200 kills of the daemon at random points; nothing accepted is lost
+crash: $(TOOLS) ## 200 kills of the daemon at random points; nothing accepted is lost
 	@$(BIN)/python -m tests.crash
 
-matrix-switch: $(STAMP) ## every ordered pair of agent CLIs, changed in mid-talk for real
+matrix-switch: $(TOOLS) ## every ordered pair of agent CLIs, changed in mid-talk for real
 	@scripts/setup-tests
 	@scripts/install-agents --all
 	@$(BIN)/python -m tests.matrix.switch
 
-coverage: $(STAMP) ## branch coverage of the tests on the fake agent
+coverage: $(TOOLS) ## branch coverage of the tests on the fake agent
 	@$(BIN)/coverage erase
 	@$(BIN)/coverage run -m pytest -m "not real"
 	@$(BIN)/coverage combine -q
