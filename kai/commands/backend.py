@@ -10,6 +10,7 @@ from importlib import import_module
 import click
 
 from kai.client import Client, View
+from kai.commands.show import ASKS_VERSIONS, patience
 from kai.commands.verb import Verb, verb
 from kai.model.errors import KaiError, UnknownThingError
 from kai.settings.problems import nearest
@@ -62,7 +63,9 @@ def command() -> None:
 @verb
 def list_(how: Verb) -> None:
     """List every backend, and whether it can be used here."""
-    how.rows(how.ask(lambda client: client.backends()), _COLUMNS, nothing="No backend.")
+    with patience(ASKS_VERSIONS):
+        found = how.ask(lambda client: client.backends())
+    how.rows(found, _COLUMNS, nothing="No backend.")
 
 
 @command.command()

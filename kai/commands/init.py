@@ -1,14 +1,17 @@
 """``kai init``."""
 
 import os
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import click
 
-from kai.catalog.discover import discover
+from kai.catalog.discover import AT_ONCE, discover
 from kai.catalog.manifests import load
 from kai.client import Client, View
 from kai.commands.connect import folders_of
+from kai.commands.show import ASKS_VERSIONS, patience
 from kai.commands.verb import Verb, verb
 from kai.processes.environment import search_path
 from kai.resources import folder
@@ -52,10 +55,11 @@ def write_config(path: Path) -> bool:
 
 def _installed() -> list[View]:
     """Every backend, and whether this user can use it."""
-    home = Path.home()
-    found = []
-    for manifest in load(folder("backends")).values():
-        there = discover(manifest, path=search_path(home), home=home)
+    home, found, manifests = Path.home(), [], load(folder("backends")).values()
+    look = partial(discover, path=search_path(home), home=home)
+    with patience(ASKS_VERSIONS), ThreadPoolExecutor(AT_ONCE) as threads:
+        looked = list(threads.map(look, manifests))
+    for manifest, there in zip(manifests, looked, strict=True):
         view = {"id": manifest.id, "title": manifest.title, "version": there.version, "logged_in": there.logged_in}
         found.append({**view, "login": manifest.login.command, "problem": there.problem})
     return found

@@ -1,8 +1,10 @@
 """Prints what the daemon told: as a table or lines for a person, as JSON for a program."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime
+from threading import Timer
 from typing import Any
 
 import click
@@ -14,6 +16,8 @@ from kai.text.width import pad, width
 View = Mapping[str, Any]
 Columns = Mapping[str, Callable[[View], Any]]  # heading → what stands below it
 CELL = 60
+PATIENCE_S = 1.0
+ASKS_VERSIONS = "Asking the agent CLIs for their versions; some take seconds…"
 
 
 def json_of(data: Any) -> None:
@@ -25,6 +29,18 @@ def lines(texts: Iterable[str]) -> None:
     """Harmless lines."""
     for text in texts:
         click.echo(safe(text))
+
+
+@contextmanager
+def patience(text: str) -> Iterator[None]:
+    """Say `text` on stderr when what is done within takes long."""
+    timer = Timer(PATIENCE_S, lambda: click.echo(text, err=True))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def table(headings: Iterable[str], cells: Sequence[Sequence[str]]) -> None:

@@ -84,9 +84,10 @@ class Checks:
 
     async def backends(self) -> list[View]:
         """Every backend: what it is, whether it is installed here, what it can."""
-        views = []
+        views, everything = [], await self._parts.backends.every(Path.home())
         for manifest in self._parts.config.manifests.values():
-            found = await self._parts.backends.installed(manifest, Path.home())
+            if (found := everything.get(manifest.id)) is None:  # a reload brought it meanwhile
+                continue
             views.append(
                 {
                     "id": manifest.id,
@@ -108,7 +109,7 @@ class Checks:
     async def backend(self, backend: str) -> View:
         """A live handshake: start it, wait until it is ready, end it. `problem` is empty when all went well."""
         manifest = self._parts.config.manifest(backend)
-        self._parts.backends.forget()
+        self._parts.backends.forget(backend)
         found = await self._parts.backends.installed(manifest, Path.home())
         view: dict[str, Any] = {
             "id": backend,

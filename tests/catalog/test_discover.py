@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kai.catalog.discover import Installed, discover, is_older, login_state, run_program
+from kai.catalog.discover import Installed, Versions, discover, is_older, login_state, run_program
 from kai.model.backends import LaunchPlan, Login, Manifest, ProtocolName
 
 MANIFEST = Manifest(
@@ -235,3 +235,24 @@ def test_a_home_that_may_not_be_entered_is_not_taken_for_logged_out(home: Path) 
 )
 def test_versions_are_compared_as_numbers(version: str, least: str, older: bool) -> None:
     assert is_older(version, least) is older
+
+
+def test_a_version_is_asked_again_only_when_the_file_has_changed(tmp_path: Path, home: Path) -> None:
+    path, versions = _program(tmp_path / "bin", f"echo x >> {tmp_path}/asked; echo 3.0.0"), Versions()
+
+    def look() -> tuple[str, int]:
+        version = discover(MANIFEST, path=path, home=home, env={}, run=versions).version
+        return version, len((tmp_path / "asked").read_text().split())
+
+    assert [look(), look()] == [("3.0.0", 1), ("3.0.0", 1)]
+    at = (tmp_path / "bin/toy").stat()
+    _program(tmp_path / "bin", f"echo x >> {tmp_path}/asked; echo 4.0.0")
+    os.utime(tmp_path / "bin/toy", ns=(at.st_atime_ns, at.st_mtime_ns))  # as npm does: of the same size, too
+    assert look() == ("4.0.0", 2)
+
+
+def test_a_program_that_told_no_version_is_asked_again(tmp_path: Path, home: Path) -> None:
+    path, versions = _program(tmp_path / "bin", f"echo x >> {tmp_path}/asked; echo busy"), Versions()
+    for _ in range(2):
+        assert discover(MANIFEST, path=path, home=home, env={}, run=versions).version == ""
+    assert (tmp_path / "asked").read_text().split() == ["x", "x"]

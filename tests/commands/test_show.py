@@ -1,7 +1,11 @@
 """What is printed can be read and steers no terminal."""
 
+from threading import Event
+
+import click
 import pytest
 
+from kai.commands import show
 from kai.commands.show import cell, facts, json_of, lines, table, when
 
 
@@ -38,3 +42,21 @@ def test_lines_are_harmless(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_moment_is_local_time() -> None:
     assert when("2026-11-30T12:00:00+00:00")[:10] in {"2026-11-30", "2026-12-01"}
     assert when(None) == "-"
+
+
+def test_what_takes_long_says_so_and_what_does_not_says_nothing(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with show.patience("It takes long"):
+        pass
+    monkeypatch.setattr(show, "PATIENCE_S", 0.0)
+    told, echo = Event(), click.echo
+
+    def tell(text: str, *, err: bool) -> None:
+        echo(text, err=err)
+        told.set()
+
+    monkeypatch.setattr(click, "echo", tell)
+    with show.patience("It takes longer"):
+        assert told.wait(10)
+    assert capsys.readouterr() == ("", "It takes longer\n")
