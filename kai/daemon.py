@@ -193,7 +193,7 @@ def _declare(db: Connection, parts: Parts) -> tuple[Person, ...]:
         for bridge, accounts in entry.accounts.items():
             for account in accounts:
                 people.link(db, bridge, str(account), person.principal, now)
-    if not people.every(db):
+    if people.is_new(db):
         people.add(db, Person(PrincipalId(fresh("p")), own, own), now)
     return people.every(db)
 

@@ -14,6 +14,7 @@ from kai.client import Client
 from kai.clock import SystemClock
 from kai.model.errors import UnreachableError
 from kai.model.messages import Accepted, InboundMessage
+from kai.store import deliveries
 from kai.store.database import open_store
 from tests.crash.storm import Storm
 from tests.e2e.house import House
@@ -180,6 +181,28 @@ async def test_one_persons_broken_folder_keeps_nobody_else_out(tmp_path: Path) -
     async with house.open() as kai:
         assert (await kai.ask("hello"))["state"] == "done"
         assert "home-missing" in {one["name"] for one in await kai.client.doctor()}
+
+
+async def test_nothing_of_a_removed_person_goes_on(tmp_path: Path) -> None:
+    house = House(tmp_path)
+    async with house.open() as kai:
+        (me,) = await kai.client.people()
+        bob = await kai.client.add_person("Bob")
+        async with Client(house.folders.runtime / "people.sock", as_person="Bob") as his:
+            await end_of(his, await say(his, "hello", "one"))
+            running = await say(his, "FAKE:slow=2000,0.02", "two")
+            waiting = await say(his, "three", "three")
+        assert kai.daemon.parts.pool.every()
+        await kai.client.remove_person("Bob")
+        assert not kai.daemon.parts.pool.every()
+        for turn in (running.turn, waiting.turn):
+            assert (await kai.client.turn(turn or ""))["state"] == "stopped"
+        owed = await kai.daemon.parts.store.read(deliveries.owed, f"terminal:{bob['principal']}")
+        assert set(owed.values()) == {0}
+        assert [one["is_you"] for one in await kai.client.people()] == [True]
+        await kai.client.remove_person(me["name"])
+    async with house.open() as kai:
+        assert await kai.client.people() == []  # a new one would be taken for the removed
 
 
 async def test_no_variable_of_the_environment_says_who_we_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

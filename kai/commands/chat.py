@@ -16,7 +16,7 @@ from kai.bridges.terminal.start import talk
 from kai.client import Client, View
 from kai.commands.connect import PEOPLE, folders_of, is_running, private, run, start_in_background
 from kai.commands.verb import Verb, verb
-from kai.model.errors import UnknownThingError
+from kai.model.errors import DeniedError, UnknownThingError
 from kai.model.people import Preference
 from kai.settings.problems import FolderError, nearest
 from kai.settings.where import Folders, prepare
@@ -77,11 +77,16 @@ def _beside(folders: Folders) -> Iterator[Folders]:
 
 
 async def _person(client: Client, as_person: str) -> View:
-    """Who speaks: the person named, else the one whose OS user runs this."""
+    """Who speaks: the person named, else the one whom the daemon takes the caller for."""
     everybody = await client.people()
-    own = pwd.getpwuid(os.geteuid()).pw_name
     for person in everybody:
-        if as_person in (person["name"], person["principal"]) if as_person else person["os_user"] == own:
+        if as_person in (person["name"], person["principal"]) if as_person else person["is_you"]:
             return person
     names = [person["name"] for person in everybody]
-    raise UnknownThingError("person", as_person or own, nearest(as_person or own, names), tuple(names))
+    if as_person:
+        raise UnknownThingError("person", as_person, nearest(as_person, names), tuple(names))
+    own = pwd.getpwuid(os.geteuid()).pw_name
+    others = ", ".join(person["name"] for person in everybody if person["os_user"] == own)
+    shared = f"; it is shared with {others}, whom --as names" if others else ""
+    remedy = "Make yours with 'kai person add NAME' or 'kai init'" + (", or say --as PERSON." if others else ".")
+    raise DeniedError(f"no person of kai is yours (OS user {own!r}{shared})", remedy)

@@ -1,6 +1,7 @@
 """``kai init``."""
 
 import os
+import pwd
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -76,7 +77,8 @@ def _about(backend: View) -> str:
 async def _first_person(client: Client, name: str) -> View:
     """The person of this OS user: the daemon makes one when it knows nobody."""
     everybody = await client.people()
-    person = everybody[0] if everybody else await client.add_person(name or Path.home().name)
-    if name and len(everybody) == 1 and person["name"] != name:
+    own = [one for one in everybody if one["is_you"]]
+    person = own[0] if own else await client.add_person(name or pwd.getpwuid(os.geteuid()).pw_name)
+    if own and name and len(everybody) == 1 and person["name"] != name:
         return await client.change_person(person["principal"], {"name": name})
     return person

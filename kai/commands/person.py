@@ -1,8 +1,13 @@
 """``kai person``."""
 
+import os
+import pwd
+
 import click
 
+from kai.client import Client, View
 from kai.commands.verb import Verb, verb
+from kai.model.errors import DeniedError
 
 _COLUMNS = {
     "name": lambda person: person["name"],
@@ -62,10 +67,22 @@ def set_(how: Verb, /, who: str, **changes: str | None) -> None:
 
 @command.command()
 @click.argument("name", metavar="PERSON")
+@click.option("--yes", is_flag=True, help="Even yourself, or the last person of your OS user.")
 @verb
-def remove(how: Verb, name: str) -> None:
-    """Remove a person; what they said stays in their channels."""
-    how.facts(how.ask(lambda client: client.remove_person(name)))
+def remove(how: Verb, name: str, yes: bool) -> None:
+    """Remove a person: their sessions end and nothing is owed to them; messages and files are kept."""
+
+    async def removing(client: Client) -> View:
+        everybody, me = await client.people(), pwd.getpwuid(os.geteuid()).pw_name
+        who = await client.person(name)
+        is_last = [one["principal"] for one in everybody if one["os_user"] == me] == [who["principal"]]
+        if not yes and (who["is_you"] or is_last):
+            why = "is yourself" if who["is_you"] else f"is the last person with your OS user {me!r}"
+            raise DeniedError(f"{who['name']} {why}", "With --yes it is done all the same.")
+        return await client.remove_person(who["principal"])
+
+    found = how.ask(removing)
+    how.lines(found, [f"Removed {found['name']}; their messages and files are kept."])
 
 
 @command.command()

@@ -4,8 +4,9 @@ from dataclasses import fields
 from datetime import datetime
 
 from kai.model.errors import BadInputError
-from kai.model.ids import PrincipalId
+from kai.model.ids import DeliveryId, PrincipalId
 from kai.model.people import Person
+from kai.store import deliveries
 from kai.store.binding import Connection
 from kai.store.columns import insert, maybe, read_all, stamp, the, values
 
@@ -30,9 +31,22 @@ def by_name(db: Connection, name: str) -> Person | None:
 
 
 def by_os_user(db: Connection, os_user: str) -> Person | None:
-    """Whose OS user this is; of several that share it, the one who was there first."""
-    row = db.execute(f"{_PRESENT} AND os_user = ? ORDER BY seq LIMIT 1", (os_user,)).fetchone()
-    return maybe(Person, row)
+    """Whose OS user this is; of several that share it, the one named like it, else the one who was there first.
+
+    Nobody once that one was removed: the others did not become them. Whoever is added after that does.
+    """
+    first = None
+    for row in db.execute("SELECT * FROM person WHERE os_user = ? ORDER BY seq", (os_user,)):
+        if row["removed_at"] is None and row["name_key"] == os_user.casefold():
+            return maybe(Person, row)
+        if first is None or (first["removed_at"] is not None and first["removed_at"] <= row["added_at"]):
+            first = row
+    return maybe(Person, first) if first is not None and first["removed_at"] is None else None
+
+
+def is_new(db: Connection) -> bool:
+    """Nobody was ever added."""
+    return db.execute("SELECT 1 FROM person LIMIT 1").fetchone() is None
 
 
 def every(db: Connection) -> tuple[Person, ...]:
@@ -62,6 +76,17 @@ def remove(db: Connection, principal: PrincipalId, now: datetime) -> None:
         "membership.channel) WHERE principal = ? AND to_at IS NULL",
         (stamp(now), principal),
     )
+
+
+def nothing_owed(db: Connection, principal: PrincipalId, bridge: str, now: datetime) -> None:
+    """Drop what nobody will take any more: for `bridge`, the person's own shell, and in channels they left empty."""
+    rows = db.execute(
+        "SELECT delivery FROM delivery d WHERE state IN ('pending', 'claimed') AND (bridge = ?1 OR EXISTS (SELECT 1 "
+        "FROM membership m WHERE m.channel = d.channel AND m.principal = ?2) AND NOT EXISTS (SELECT 1 FROM "
+        "membership m WHERE m.channel = d.channel AND m.to_at IS NULL))",
+        (bridge, principal),
+    ).fetchall()
+    deliveries.drop(db, [DeliveryId(row[0]) for row in rows], now)
 
 
 def link(

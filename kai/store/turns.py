@@ -55,6 +55,12 @@ def listing(
     return read_all(Turn, rows)
 
 
+def unfinished(db: Connection, principal: PrincipalId) -> tuple[TurnId, ...]:
+    """The person's turns that have not ended, the newest first: what waits is withdrawn before it could begin."""
+    rows = db.execute("SELECT turn, state FROM turn WHERE principal = ? ORDER BY seq DESC", (principal,))
+    return tuple(TurnId(row["turn"]) for row in rows if row["state"] not in ENDED_TURNS)
+
+
 def next_queued(db: Connection, channel: ChannelId) -> Turn | None:
     """The turn that waits longest."""
     row = db.execute(

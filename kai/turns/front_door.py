@@ -13,7 +13,7 @@ from kai.model.ids import AskId, AttachmentRef, ChannelId, DeliveryId, Principal
 from kai.model.messages import Accepted, AttachmentInfo, InboundMessage
 from kai.model.people import Person, Preference
 from kai.model.turns import Delivery, Progress, Receipt, ReceiptOutcome
-from kai.store import attachments, deliveries, people, questions
+from kai.store import attachments, deliveries, people, questions, turns
 from kai.store.binding import Connection
 from kai.turns import views
 from kai.turns.checks import Checks
@@ -161,11 +161,13 @@ class FrontDoor:
     async def people(self, caller: Caller) -> list[View]:
         if not caller.operator:
             return [await self.person(caller, principal_of(caller))]
-        return [asdict(person) for person in await self._parts.store.read(people.every)]
+        everybody = await self._parts.store.read(people.every)
+        return [{**asdict(one), "is_you": one.principal == caller.principal} for one in everybody]
 
     async def person(self, caller: Caller, principal: PrincipalId) -> View:
         person = await self._parts.store.read(_person, caller, principal)
-        return {**asdict(person), **await self._checks.files_of(person)}
+        own = {"is_you": person.principal == caller.principal}
+        return {**asdict(person), **own, **await self._checks.files_of(person)}
 
     async def add_person(self, caller: Caller, name: str, os_user: str) -> View:
         _operators_only(caller)
@@ -185,6 +187,13 @@ class FrontDoor:
         _operators_only(caller)
         person = await self._parts.store.read(_person, caller, principal)
         await self._parts.store.write(people.remove, person.principal, self._parts.clock.now())
+        for turn in await self._parts.store.read(turns.unfinished, person.principal):
+            await self._stopping.stop(turn)
+        for live in self._parts.pool.every():
+            if live.row.principal == person.principal:
+                await self._runner.retire(live.row.channel, f"{person.name} was removed")
+        shell = f"{SHELL}:{person.principal}"
+        await self._parts.store.write(people.nothing_owed, person.principal, shell, self._parts.clock.now())
         return asdict(person)
 
     async def link(self, caller: Caller, principal: PrincipalId, bridge: str, account: str) -> View:

@@ -61,8 +61,8 @@ def principal_of(caller: Caller) -> PrincipalId:
     """Who the caller is. Raises `DeniedError` when the credential names no person."""
     if caller.principal is None:
         raise DeniedError(
-            f"no person of kai has the OS user {caller.os_user!r}",
-            "Add one with 'kai person add NAME --os-user USER', or name one with --as.",
+            f"no person of kai is yours (OS user {caller.os_user!r})",
+            "Make one with 'kai person add NAME' or 'kai init', or name one with --as.",
         )
     return caller.principal
 

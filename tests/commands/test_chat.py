@@ -17,7 +17,7 @@ from tests.fake_daemon import FakeDaemon
 @pytest.fixture
 def fake(fake: FakeDaemon) -> FakeDaemon:
     people = [("Ann", "p-ann", "somebody"), ("Me", "p-me", getpass.getuser())]
-    rows = [{"name": name, "principal": principal, "os_user": user} for name, principal, user in people]
+    rows = [{"name": name, "principal": at, "os_user": user, "is_you": at == "p-me"} for name, at, user in people]
     fake.canned["GET", "/v1/people"] = (200, rows)
     return fake
 
@@ -40,6 +40,15 @@ def test_somebody_who_is_unknown_cannot_speak(kai: Kai, fake: FakeDaemon) -> Non
     said = "kai: There is no person 'Anm'.\n     Did you mean 'Ann'? Known: Ann, Me.\n"
     assert kai("chat", "--as", "Anm", "x") == (1, "", said)
     assert fake.said() == []
+
+
+def test_who_is_nobody_any_more_is_not_taken_for_another_of_the_same_os_user(kai: Kai, fake: FakeDaemon) -> None:
+    rows = [{"name": n, "principal": n, "os_user": getpass.getuser(), "is_you": False} for n in ("Ann", "Bo")]
+    fake.canned["GET", "/v1/people"] = (200, rows)
+    status, out, err = kai("chat", "x")
+    assert (status, out, fake.said()) == (1, "", [])
+    assert "shared with Ann, Bo" in err
+    assert "'kai person add NAME' or 'kai init', or say --as PERSON" in err
 
 
 def test_a_backend_is_chosen_for_the_conversation_before_the_message(kai: Kai, fake: FakeDaemon) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from tests.commands.conftest import Kai
 from tests.fake_daemon import FakeDaemon
 
-ANN = {"principal": "p-ann", "name": "Ann", "os_user": "ann"}
+ANN = {"principal": "p-ann", "name": "Ann", "os_user": "ann", "is_you": True}
 
 
 def test_the_first_run_writes_a_config_that_sets_nothing_and_says_what_is_next(
@@ -38,5 +38,11 @@ def test_the_first_person_gets_the_name_that_is_given(kai: Kai, fake: FakeDaemon
     fake.canned["PATCH", "/v1/people/p-ann"] = (200, {**ANN, "name": "Anna"})
     assert "you    Anna" in kai("init", "--name", "Anna")[1]
     fake.canned["GET", "/v1/people"] = (200, [])
+    fake.canned["POST", "/v1/people"] = (201, {**ANN, "name": "Bo"})
+    assert "you    Bo" in kai("init", "--name", "Bo")[1]
+
+
+def test_who_was_removed_is_made_anew_and_not_taken_for_another(kai: Kai, fake: FakeDaemon) -> None:
+    fake.canned["GET", "/v1/people"] = (200, [{**ANN, "is_you": False}])
     fake.canned["POST", "/v1/people"] = (201, {**ANN, "name": "Bo"})
     assert "you    Bo" in kai("init", "--name", "Bo")[1]

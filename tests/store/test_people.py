@@ -68,6 +68,22 @@ def test_a_removed_person_is_nobody_and_in_no_channel(house: House) -> None:
     people.add(house.db, Person(PrincipalId("p-new"), "Ann", "ann"), house.now)
 
 
+def test_nobody_becomes_the_removed_one_of_a_shared_os_user(house: House) -> None:
+    def add(name: str) -> Person:
+        person = Person(PrincipalId(f"p-{name}"), name, "sue")
+        people.add(house.db, person, house.now)
+        return person
+
+    first, _ = add("First"), add("Second")
+    assert people.by_os_user(house.db, "sue") == first
+    people.remove(house.db, first.principal, house.now)
+    assert people.by_os_user(house.db, "sue") is None
+    later = add("Later")
+    assert people.by_os_user(house.db, "sue") == later
+    assert people.by_os_user(house.db, "sue") != add("Sue")
+    assert people.by_os_user(house.db, "sue") == people.by_name(house.db, "sue")
+
+
 @pytest.mark.parametrize("act", [people.remove, people.get])
 def test_a_person_who_is_not_there_is_said_to_be_unknown(house: House, act: object) -> None:
     assert callable(act)
