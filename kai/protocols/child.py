@@ -56,8 +56,7 @@ class Child:
     async def look(self) -> float:
         """The CPU seconds of the tree so far. What runs apart while no tool was used yet is the agent's own."""
         stats = await self.run.stats()
-        if not self.has_used_tools:
-            self._own |= {one.partition(" ")[0] for one in stats.apart}
+        self._own.update(() if self.has_used_tools else (one.partition(" ")[0] for one in stats.apart))
         return stats.cpu_s
 
     async def has_left_over(self) -> bool:

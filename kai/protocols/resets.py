@@ -21,7 +21,7 @@ _CLOCK = re.compile(
     re.IGNORECASE,
 )
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_LONGEST = timedelta(days=400)
+_LONGEST_S = 400 * 86_400.0
 
 
 def told_reset(said: str, now: datetime) -> datetime | None:
@@ -31,16 +31,12 @@ def told_reset(said: str, now: datetime) -> datetime | None:
     """
     if found := _SPAN.search(said):
         seconds = sum(float(number) * _UNITS_S[unit.lower()] for number, unit in _PART.findall(found["span"]))
-        return _sensible(now, seconds)
-    if found := _HEADER.search(said):
-        return _sensible(now, float(found[1]))
-    if found := _CLOCK.search(said):
-        return _next(found, now)
-    return None
-
-
-def _sensible(now: datetime, seconds: float) -> datetime | None:
-    return now + timedelta(seconds=seconds) if 0 < seconds <= _LONGEST.total_seconds() else None
+    elif found := _HEADER.search(said):
+        seconds = float(found[1])
+    else:
+        found = _CLOCK.search(said)
+        return _next(found, now) if found else None
+    return now + timedelta(seconds=seconds) if 0 < seconds <= _LONGEST_S else None
 
 
 def _next(found: re.Match[str], now: datetime) -> datetime | None:
@@ -48,9 +44,9 @@ def _next(found: re.Match[str], now: datetime) -> datetime | None:
     hour = int(found["hour"]) % 12 + (12 if found["half"].lower() == "p" else 0)
     try:
         at = here.replace(hour=hour, minute=int(found["minute"] or 0), second=0, microsecond=0)
-        if found["month"]:
-            at = at.replace(month=_MONTHS.index(found["month"].lower()) + 1, day=int(found["day"]))
-            return (at if at > here else at.replace(year=at.year + 1)).astimezone(UTC)
+        if month := found["month"]:
+            at = at.replace(month=_MONTHS.index(month.lower()) + 1, day=int(found["day"]))
+        later = at.replace(year=at.year + 1) if month else at + timedelta(days=1)
     except ValueError:  # no such day, hour or month
         return None
-    return (at if at > here else at + timedelta(days=1)).astimezone(UTC)
+    return (at if at > here else later).astimezone(UTC)

@@ -212,7 +212,7 @@ class StreamJson:
 
     def _background(self) -> list[Output]:
         before, self._told = self._told, Background(works=self._tasks or (self._works and self._ours is None))
-        return [self._told] if self._told != before else []
+        return [] if self._told == before else [self._told]
 
     def _init(self, msg: Json) -> list[Output]:
         """Comes at the beginning of every turn of the CLI, also of those that nobody asked for."""

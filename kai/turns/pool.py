@@ -147,9 +147,8 @@ class Pool:
         """End what has been idle for `idle_s`."""
         now = self._clock.monotonic()
         for live in self.every():
-            if live.busy or now - live.used_at < self.idle_s or await self._works_on(live):
-                continue
-            if not live.busy:  # it was not taken during that look
+            is_idle = not live.busy and now - live.used_at >= self.idle_s and not await self._works_on(live)
+            if is_idle and not live.busy:  # it was not taken during that look
                 await self.close(live.row.channel, "idle")
 
     async def is_at_work(self) -> bool:
@@ -158,9 +157,8 @@ class Pool:
 
     async def _works_on(self, live: Live) -> bool:
         """Its agent goes on with something in the background; after as long as a turn may take, that is idling."""
-        if self._clock.monotonic() - live.used_at >= (live.session.limits.turn_s or math.inf):
-            return False
-        return await live.session.works()
+        idle_s = self._clock.monotonic() - live.used_at
+        return idle_s < (live.session.limits.turn_s or math.inf) and await live.session.works()
 
     async def close_all(self, why: str) -> None:
         async with anyio.create_task_group() as closing:
