@@ -76,10 +76,7 @@ async def daemon(folders: Folders) -> AsyncIterator[Daemon]:
     config = Config(folders, await to_thread.run_sync(read, folders))
     await to_thread.run_sync(prepare, folders)
     clock = SystemClock()
-    async with (
-        open_store(folders.state / DATABASE, clock=clock) as store,
-        anyio.create_task_group() as tasks,
-    ):
+    async with open_store(folders.state / DATABASE, clock=clock) as store, anyio.create_task_group() as tasks:
         for left in await store.read(sessions.open_runs):  # their keeper may have died along with the daemon
             await to_thread.run_sync(kill_marked, left)
         cut = await store.write(turns.recover, clock.now())
@@ -222,10 +219,7 @@ async def _end(parts: Parts, runner: Runner, lanes: Lanes[Next]) -> None:
 
 
 async def run(
-    folders: Folders,
-    *,
-    idle_exit_s: float = 0.0,
-    on_ready: Callable[[Daemon], Awaitable[None]] | None = None,
+    folders: Folders, *, idle_exit_s: float = 0.0, on_ready: Callable[[Daemon], Awaitable[None]] | None = None
 ) -> None:
     """Serve until SIGTERM or SIGINT; a second one stops at once. SIGHUP reads the configuration again.
 

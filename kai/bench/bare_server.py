@@ -103,10 +103,7 @@ def application(arguments: list[str]) -> Starlette:
     if not arguments:
         return Starlette(routes=routes)
     turns = Turns(arguments[0], Path(arguments[1]).read_text())
-    routes += [
-        Route("/v1/messages", turns.receive, methods=["POST"]),
-        Route("/v1/deliveries", turns.deliveries),
-    ]
+    routes += [Route("/v1/messages", turns.receive, methods=["POST"]), Route("/v1/deliveries", turns.deliveries)]
     return Starlette(routes=routes, lifespan=turns.lifespan)
 
 

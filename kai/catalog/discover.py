@@ -37,12 +37,7 @@ class Installed:
 
 
 def discover(
-    manifest: Manifest,
-    *,
-    path: str,
-    home: Path,
-    env: Mapping[str, str] | None = None,
-    run: RunProgram | None = None,
+    manifest: Manifest, *, path: str, home: Path, env: Mapping[str, str] | None = None, run: RunProgram | None = None
 ) -> Installed:
     """Look for `manifest`'s program on `path` and its login below `home`. Blocks for at most `VERSION_LIMIT_S`.
 

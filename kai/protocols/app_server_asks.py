@@ -23,10 +23,7 @@ _ALWAYS = "Allow exactly this in this session"
 _ALWAYS_TOOL = "Allow this tool in this session"
 _SHOWN = {"command": "", "cwd": "in ", "reason": "Why it asks: ", "grantRoot": "It would then write anywhere below "}
 _SHOWN_WHOLE = ("additionalPermissions", "networkApprovalContext", "permissions")
-_DECISIONS: Mapping[ChoiceKind, str] = {
-    ChoiceKind.ALLOW_ONCE: "accept",
-    ChoiceKind.ALLOW_ALWAYS: "acceptForSession",
-}
+_DECISIONS: Mapping[ChoiceKind, str] = {ChoiceKind.ALLOW_ONCE: "accept", ChoiceKind.ALLOW_ALWAYS: "acceptForSession"}
 
 
 @dataclass

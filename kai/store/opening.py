@@ -13,13 +13,7 @@ from pathlib import Path
 
 from kai.store import search
 from kai.store.binding import Connection, Error, Row, connect
-from kai.store.errors import (
-    CorruptDatabaseError,
-    DaemonRunningError,
-    DiskFullError,
-    UnusableDatabaseError,
-    translate,
-)
+from kai.store.errors import CorruptDatabaseError, DaemonRunningError, DiskFullError, UnusableDatabaseError, translate
 from kai.store.migrate import APPLICATION_ID, migrate, shipped, sync_folder, version
 
 _WAL_PAGES = 4000  # a commit brings a log of this length into the file itself, 16 MB: there was no quiet moment

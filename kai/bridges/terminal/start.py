@@ -16,14 +16,7 @@ BANNER = f"kai {__version__}. Alt-Enter begins a new line, /help lists the comma
 
 
 async def talk(
-    client: Client,
-    message: str | None,
-    *,
-    chat: str,
-    thread: str,
-    as_json: bool,
-    history: Path,
-    revive: Revive | None,
+    client: Client, message: str | None, *, chat: str, thread: str, as_json: bool, history: Path, revive: Revive | None
 ) -> bool:
     """Send `message`, or as many as the person likes; True when every one was answered well.
 
