@@ -52,7 +52,9 @@ def ending(outcome: Outcome, *, turn: TurnId, backend: str) -> str:
     if outcome.incomplete:
         parts.append("What there is of the answer is marked incomplete.")
     if outcome.failure is not None:
-        remedy = REMEDIES[outcome.failure].format(turn=turn, backend=backend)
+        is_all = not outcome.tool_lines and outcome.detail.strip().rstrip(".") in outcome.reason
+        kind = FailureKind.EMPTY if outcome.failure is FailureKind.PROTOCOL and is_all else outcome.failure
+        remedy = REMEDIES[kind].format(turn=turn, backend=backend)
         if outcome.resets_at is not None:
             parts.append(f"The limit resets at {outcome.resets_at:%Y-%m-%d %H:%M} UTC.")
         parts.append(remedy)

@@ -1,11 +1,14 @@
 """Runs one turn: decide its way, assemble its block, commit the snapshot, dispatch, fold the answer, finish."""
 
+import os
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 import anyio
+from anyio import to_thread
 from anyio.abc import TaskGroup
 
+from kai.catalog.discover import login_state
 from kai.context.assemble import assemble
 from kai.log import log
 from kai.model.context import ContextBlock, HistoryFacts, Prompt
@@ -36,7 +39,7 @@ from kai.turns.live import Bell, LiveTurn
 from kai.turns.opening import Opening
 from kai.turns.parts import Parts
 from kai.turns.pool import Live
-from kai.turns.route import Looked, Next, Route, decide, look, look_at_next
+from kai.turns.route import Looked, Next, Route, decide, home_of_login, look, look_at_next
 from kai.turns.steering import Steering
 
 PARTIAL_EVERY_S = 1.0  # how much of a running answer a killed daemon may forget
@@ -78,6 +81,12 @@ class Running:
         """Stop the session's turn as soon as it has its prompt."""
         await self.handed.wait()
         return await self.held.session.interrupt(self.dispatch) if self.held else StopReport("idle", 0.0, True)
+
+
+# What a CLI without a login may come to instead of saying so: it calls a provider that it has no key for.
+_K = FailureKind
+_KINDS = ("provider", "model", "protocol", "crash", "silent", "time", "empty")
+_MAY_BE_LOGIN = frozenset(map(FailureKind, _KINDS))
 
 
 class Runner:
@@ -303,13 +312,24 @@ class Runner:
         lost = outcome.session_lost or outcome.state is TurnState.FAILED
         return replace(outcome, state=state, failure=None, reason=running.cut or "Stopped.", session_lost=lost)
 
+    async def _with_login(self, route: Route | None, outcome: Outcome) -> Outcome:
+        """A failure of whatever kind, with the word that no login is there where that is known."""
+        if route is None or outcome.failure not in _MAY_BE_LOGIN or not route.manifest.login.command:
+            return outcome
+        manifest, home = route.manifest, home_of_login(route.person)
+        if await to_thread.run_sync(login_state, manifest.login, home, os.environ) is not False:
+            return outcome
+        said = f"{manifest.title} is not logged in here: 'kai backend login {manifest.id}'."
+        return replace(outcome, reason=f"{outcome.reason} {said}")
+
     async def _finish(self, running: Running, outcome: Outcome) -> None:
         """Store the end; a store that refuses is asked again, so that an answer outlives a full disk."""
         turn, route = running.turn, running.route
         backend = route.manifest.id if route else ""
         name = f"kai (via {backend})" if backend else "kai"
-        owed = outbox.deliveries(turn.turn, turn.address, outcome, backend=backend)
         with anyio.CancelScope(shield=True):
+            outcome = await self._with_login(route, outcome)
+            owed = outbox.deliveries(turn.turn, turn.address, outcome, backend=backend)
             for attempt in range(1, FINISH_TRIES + 1):
                 now = self._parts.clock.now()
                 # Whoever listens claims at once: the claim stands in line behind the finish, and finds what that owes.

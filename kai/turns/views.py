@@ -77,6 +77,7 @@ def turn_view(db: Connection, caller: Caller, turn: TurnId) -> View:
         "answer_text": answer.text if answer else "",
         "incomplete": answer.incomplete if answer else False,
         "tool_lines": answer.tool_lines if answer else (),
+        "detail": turns.particulars(db, turn)[0],
         "dispatches": [asdict(one) for one in snapshots.dispatches(db, turn)],
         "questions": [asdict(one) for one in questions.open_of(db, turn)],
     }

@@ -49,3 +49,15 @@ def test_a_new_session_says_what_went_along() -> None:
         "New session with codex (changed); 12 of 340 earlier messages went along."
     )
     assert session_notice("codex", why="first", carried=0, total=0) == ""
+
+
+@pytest.mark.parametrize(
+    ("detail", "tools", "more"),
+    [("", (), False), ("no API", (), False), ("HTTP 502 from 10.0.0.1", (), True), ("", ("Bash make: ok",), True)],
+)
+def test_turn_show_is_named_only_when_it_tells_more(detail: str, tools: tuple[str, ...], more: bool) -> None:
+    outcome = Outcome(
+        TurnState.FAILED, failure=FailureKind.PROTOCOL, reason="It failed (no API).", detail=detail, tool_lines=tools
+    )
+    said = ending(outcome, turn=TURN, backend="claude")
+    assert ("kai turn show" in said, "Send it again" in said) == (more, not more)

@@ -124,3 +124,19 @@ async def test_a_session_whose_transcript_was_cut_in_mid_write_costs_no_message(
         turn = await kai.ask("two", external_id="second")
         assert (turn["state"], turn["answer_text"]) == ("done", "echo: two")
         assert (await kai.ask("three", external_id="third"))["state"] == "done"
+
+
+@pytest.mark.parametrize("has_login", [False, True])
+async def test_a_failure_without_a_login_names_the_login_whatever_it_says_of_itself(
+    house: House, monkeypatch: pytest.MonkeyPatch, has_login: bool
+) -> None:
+    manifest, login = house.folders.config / "backends/fake-acp/backend.yaml", house.root / "login.json"
+    monkeypatch.setenv("HOME", str(house.root))
+    manifest.write_text(f"{manifest.read_text()}login: {{command: fake login, files: [{login.name}]}}\n")
+    if has_login:
+        login.write_text('{"key": 1}')
+    async with house.open() as kai:
+        await kai.say("/backend fake-acp")
+        turn = await kai.ask("FAKE:error=provider")
+    assert turn["failure"] == "provider"
+    assert ("is not logged in here: 'kai backend login fake-acp'" in turn["reason"]) == (not has_login)
