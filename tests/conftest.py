@@ -10,7 +10,7 @@ import pytest
 from blockbuster import BlockBuster, blockbuster_ctx
 
 from kai import log
-from kai.clock import ManualClock
+from tests.manual_clock import ManualClock
 from tests.small_disk import small_disk
 
 __all__ = ["small_disk"]

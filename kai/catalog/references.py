@@ -7,13 +7,12 @@ from kai.settings.problems import Place, Problem, did_you_mean, problem
 
 
 def unknown_names(found: Inspection, backends: Collection[str], agents: Collection[str]) -> list[Problem]:
-    """A problem, with its place, for each name in valid settings that is not among `backends` or `agents`."""
-    if found.settings is None:
-        return []
-    settings = found.settings
-    named = [("backend", settings.backend, backends), ("agent", settings.agent, agents)]
-    named += [(f"persons.{person.name}.backend", person.backend, backends) for person in settings.persons]
-    named += [(f"workspaces.{each.name}.backend", each.backend, backends) for each in settings.workspaces]
+    """A problem, with its place, for each name in the settings that is not among `backends` or `agents`."""
+    named = dict(found.named)
+    if settings := found.settings:
+        named = {"backend": settings.backend, "agent": settings.agent}
+        named |= {f"persons.{person.name}.backend": person.backend for person in settings.persons}
+        named |= {f"workspaces.{each.name}.backend": each.backend for each in settings.workspaces}
     return [
         problem(
             found.places.get(path, Place("kai.yaml")),
@@ -21,6 +20,7 @@ def unknown_names(found: Inspection, backends: Collection[str], agents: Collecti
             f"there is no {'agent definition' if path == 'agent' else 'backend'} {name!r}",
             did_you_mean(name, known),
         )
-        for path, name, known in named
+        for path, name in named.items()
+        for known in [agents if path == "agent" else backends]
         if name not in ("", "auto") and name not in known
     ]

@@ -5,7 +5,7 @@ A tool is one row. No row exists yet: the issues that build scheduling, services
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from kai.model.context import ToolNotice
 
@@ -41,13 +41,3 @@ TOOLS: tuple[Tool, ...] = ()
 def notices(tools: Iterable[Tool] = TOOLS, *, allowed: Callable[[Tool], bool] | None = None) -> tuple[ToolNotice, ...]:
     """What the block tells of the tools that a run may call, in the order of the table."""
     return tuple(ToolNotice(tool.name, tool.summary, tool.group) for tool in tools if allowed is None or allowed(tool))
-
-
-def input_schema(tool: Tool) -> dict[str, Any]:
-    """JSON schema of a call: the body of the route and the arguments of the MCP tool. Unknown fields are refused."""
-    return {
-        "type": "object",
-        "properties": {p.name: {"type": p.type, "description": p.summary} for p in tool.parameters},
-        "required": [p.name for p in tool.parameters if p.required],
-        "additionalProperties": False,
-    }

@@ -28,6 +28,7 @@ class Inspection:
     settings: Settings | None
     problems: tuple[Problem, ...]
     places: Mapping[str, Place] = field(default_factory=dict)
+    named: Mapping[str, str] = field(default_factory=dict)  # backends and agents, by path: of bad settings, too
 
 
 def load(folders: Folders) -> Settings:
@@ -57,7 +58,14 @@ def inspect(folders: Folders) -> Inspection:
         if path
     }
     if problems or settings is None:
-        return Inspection(None, in_order(problems), places)
+        named = {
+            dotted((*prefixes[name], *path)): str(file.at(path))
+            for name, file in marked.items()
+            for path in file.values
+            if path[-1:] in (("backend",), ("agent",)) and len(path) == len(prefixes[name]) + 1
+            if not file.is_bad(path)
+        }
+        return Inspection(None, in_order(problems), places, named)
     return Inspection(replace(settings, persons=tuple(persons.values()), workspaces=prompted), (), places)
 
 

@@ -174,10 +174,6 @@ class PersonEntry:
     )
     name: str = filled_in(default="")
 
-    def account_ids(self, bridge: str) -> tuple[str, ...]:
-        """This person's accounts in a bridge, as text."""
-        return tuple(str(account) for account in self.accounts.get(bridge, ()))
-
 
 @shape
 class Workspace:

@@ -102,16 +102,6 @@ def leave(db: Connection, channel: ChannelId, principal: PrincipalId, now: datet
     )
 
 
-def members_at(db: Connection, channel: ChannelId, when: datetime) -> tuple[PrincipalId, ...]:
-    """Who was in the channel at a moment, oldest member first."""
-    rows = db.execute(
-        "SELECT principal FROM membership WHERE channel = ? AND from_at <= ?2 AND (to_at IS NULL OR to_at > ?2) "
-        "ORDER BY from_at, principal",
-        (channel, stamp(when)),
-    )
-    return tuple(PrincipalId(row[0]) for row in rows)
-
-
 def audience(db: Connection, message: MessageId) -> frozenset[PrincipalId]:
     """Who was present when a message was said. By message numbers, so that no jump of the clock changes it."""
     rows = db.execute(

@@ -53,16 +53,6 @@ def retire_all(db: Connection, channel: ChannelId) -> int:
     ).rowcount
 
 
-def forget_native(db: Connection, session: SessionId) -> None:
-    """The backend could not take this session up again: try its id no more."""
-    db.execute("UPDATE session SET native_id = '' WHERE session = ?", (session,))
-
-
-def set_compacted(db: Connection, session: SessionId, compacted: bool = True) -> None:
-    """Whether the session block is owed again."""
-    db.execute("UPDATE session SET compacted = ? WHERE session = ?", (compacted, session))
-
-
 def after_turn(
     db: Connection, session: SessionId, outcome: Outcome, now: datetime, *, worked: bool, block_went: bool, fresh: bool
 ) -> None:

@@ -44,11 +44,16 @@ def read(folders: Folders) -> Loaded:
     except ConfigError as error:
         problems += error.problems
         definitions = {}
-    if not problems:
-        problems += unknown_names(found, backends, definitions)
+    named = backends or _names(folder("backends"), folders.config / "backends")
+    problems += unknown_names(found, named, definitions or _names(folder("data") / "agents", folders.config / "agents"))
     if problems or found.settings is None:
         raise ConfigError(tuple(problems))
     return Loaded(found.settings, backends, definitions)
+
+
+def _names(*places: Path) -> set[str]:
+    """What there is, where one of it is bad, so that the others were not read."""
+    return {each.stem for place in places if place.is_dir() for each in place.iterdir()}
 
 
 def _overrides(path: Path) -> Path | None:

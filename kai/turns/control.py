@@ -105,10 +105,10 @@ def narrowest(choices: Sequence[Choice], *kinds: ChoiceKind) -> Choice | None:
 
 
 def help_text(native: Sequence[str] = ()) -> str:
-    """The commands, a line each; `native` are those of the backend itself, which pass through bare."""
+    """The commands, a line each; `native` are those of the backend itself, which pass through, but for kai's names."""
     lines = ["Commands:", *COMMANDS.values()]
-    if native:
-        lines.append("Passed on to the backend: " + " ".join(native))
+    if own := [each for each in native if each.removeprefix("/") not in COMMANDS]:
+        lines.append("Passed on to the backend: " + " ".join(own))
     return "\n".join(lines)
 
 

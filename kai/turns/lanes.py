@@ -36,9 +36,6 @@ class Lanes(Generic[T]):
             self._moving[channel] = only is None
             self._tasks.start_soon(self._lane, channel, only)
 
-    def is_moving(self, channel: ChannelId) -> bool:
-        return channel in self._moving
-
     async def _lane(self, channel: ChannelId, turn: T | None) -> None:
         try:
             while self.open and (turn is not None or self._moving[channel]):

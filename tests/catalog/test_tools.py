@@ -1,8 +1,6 @@
-"""One row of the table is enough for the block, the command, the MCP tool and the route."""
+"""One row of the table is enough for the block."""
 
-import jsonschema
-
-from kai.catalog.tools import TOOLS, Parameter, Tool, input_schema, notices
+from kai.catalog.tools import TOOLS, Parameter, Tool, notices
 from kai.model.context import ToolNotice
 
 SEARCH = Tool(
@@ -26,11 +24,3 @@ def test_the_block_tells_of_the_allowed_tools_in_the_order_of_the_table() -> Non
         ToolNotice("clock", "the time", "other"),
     )
     assert notices((SEARCH, NOW), allowed=lambda tool: tool is NOW) == (ToolNotice("clock", "the time", "other"),)
-
-
-def test_a_call_is_checked_by_the_schema_of_the_row() -> None:
-    validator = jsonschema.Draft202012Validator(input_schema(SEARCH))
-    assert validator.is_valid({"query": "pump"})
-    assert validator.is_valid({"query": "pump", "limit": 5})
-    for body in ({}, {"query": 5}, {"query": "x", "person": "p-1"}, {"query": "x", "limit": "5"}):
-        assert not validator.is_valid(body)

@@ -25,3 +25,16 @@ def test_every_problem_of_every_file_has_its_position(kai: Kai, folders: list[st
         ("kai.yaml", 3),
         ("people.yaml", 2),
     }
+
+
+def test_a_name_that_is_not_there_is_told_beside_whatever_else_is_wrong(kai: Kai, folders: list[str]) -> None:
+    config = Path(folders[1])
+    (config / "kai.yaml").write_text("agent: huose\nbackend: claud\nagnet: x\n")
+    (config / "people.yaml").write_text("ann:\n  zone: Nowhere/Land\n  backend: gemni\n")
+    (config / "backends/mine").mkdir(parents=True)
+    (config / "backends/mine/backend.yaml").write_text("titel: x\n")
+    out = kai("check-config")[1]
+    for name in ("'house'?", "'claude'?", "'gemini'?", "'agent'?", "Nowhere/Land", "backend.yaml:1:1"):
+        assert name in out
+    (config / "people.yaml").write_text("ann: {backend: mine}\n")
+    assert "people.yaml" not in kai("check-config")[1]

@@ -10,7 +10,6 @@ from typing import Any
 import anyio
 import pytest
 
-from kai.clock import ManualClock
 from kai.context import gather as gathering
 from kai.context.assemble import assemble
 from kai.context.gather import Asked, Rules, Seated, Sources, gather
@@ -34,6 +33,7 @@ from kai.people.files import read
 from kai.people.folders import PersonFolders
 from kai.store import channels, messages, people
 from kai.store.database import Store, open_store
+from tests.manual_clock import ManualClock
 
 pytestmark = pytest.mark.anyio
 

@@ -39,7 +39,7 @@ def test_what_a_file_says_holds_and_its_place_is_kept(configure: Configure, fold
     assert settings.sessions.idle_s == 60.0
     ann = settings.person("ann")
     assert ann is not None
-    assert ann.account_ids("telegram") == ("1", "2", "-1001234567890")
+    assert tuple(map(str, ann.accounts["telegram"])) == ("1", "2", "-1001234567890")
     assert settings.person("bob") == PersonEntry(name="bob")
     garden = settings.workspace("garden")
     assert garden is not None

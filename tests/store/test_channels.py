@@ -49,17 +49,6 @@ def test_channels_are_listed_and_found_for_their_members_only(house: House) -> N
     assert len(channels.every(house.db)) == 2
 
 
-def test_members_at_a_moment_are_those_whose_interval_holds_it(house: House) -> None:
-    room = channels.create(house.db, ChannelKind.SHARED, "Kitchen", None, (ANN,), START)
-    channels.join(house.db, room.channel, BOB, START + timedelta(hours=1))
-    channels.leave(house.db, room.channel, BOB, START + timedelta(hours=2))
-    channels.join(house.db, room.channel, BOB, START + timedelta(hours=3))
-    at = [
-        channels.members_at(house.db, room.channel, START + timedelta(minutes=minute)) for minute in (30, 90, 150, 240)
-    ]
-    assert at == [(ANN,), (ANN, BOB), (ANN,), (ANN, BOB)]
-
-
 def test_the_audience_of_a_message_is_who_was_there_even_when_the_clock_jumped(house: House) -> None:
     room = channels.create(house.db, ChannelKind.SHARED, "Kitchen", None, (ANN,), START)
     house.door = channels.bind(house.db, "telegram", "group", "", room.channel)

@@ -12,7 +12,6 @@ from pathlib import Path
 import anyio
 import pytest
 
-from kai.clock import ManualClock
 from kai.model.errors import StoreError, UnknownThingError
 from kai.model.ids import PrincipalId
 from kai.model.people import Person
@@ -20,6 +19,7 @@ from kai.store import messages, opening, people
 from kai.store.binding import Connection, connect
 from kai.store.database import Store, open_store
 from kai.store.errors import DaemonRunningError, DatabaseLockedError, DiskFullError
+from tests.manual_clock import ManualClock
 from tests.small_disk import fill_up
 from tests.store.house import ANN, START, furnish
 

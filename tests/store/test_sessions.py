@@ -117,13 +117,6 @@ def test_a_new_conversation_retires_every_session_of_its_channel_only(house: Hou
     assert kept.state == "live"
 
 
-def test_an_id_that_could_not_be_taken_up_is_tried_no_more(house: House) -> None:
-    session = house.session()
-    turn_of(house, session, Outcome(TurnState.DONE, "text", native_id="native-1"))
-    sessions.forget_native(house.db, session)
-    assert latest(house) is None
-
-
 def owed(house: House, session: str) -> bool:
     row = sessions.get(house.db, session)  # type: ignore[arg-type]
     assert row is not None
@@ -139,10 +132,6 @@ def test_the_session_block_is_owed_from_a_compaction_until_a_turn_with_a_block_w
     turn_of(house, session, Outcome(TurnState.FAILED, "text"))
     assert owed(house, session)
     turn_of(house, session, Outcome(TurnState.DONE, "text"))
-    assert not owed(house, session)
-    sessions.set_compacted(house.db, session)
-    assert owed(house, session)
-    sessions.set_compacted(house.db, session, compacted=False)
     assert not owed(house, session)
 
 

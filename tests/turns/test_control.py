@@ -94,6 +94,11 @@ def test_the_help_names_every_command_and_the_backends_own() -> None:
     assert "/compact" in text
 
 
+def test_a_command_that_kai_takes_is_not_said_to_be_passed_on() -> None:
+    assert help_text(["/compact", "/context"]).endswith("Passed on to the backend: /compact")
+    assert "Passed on" not in help_text(["/context"])
+
+
 def test_a_question_shows_its_whole_arguments_and_numbers() -> None:
     argument = "x" * 10_000
     text = question_text("Run?", argument, CHOICES)
