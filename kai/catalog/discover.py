@@ -84,12 +84,10 @@ class Versions:
         seen = [(str(file), file.stat()) for file in files if file.exists()]
         # The time of change as well: npm unpacks every version of a file with the same time of writing.
         key = (*argv, *((name, at.st_mtime_ns, at.st_ctime_ns, at.st_size) for name, at in seen))
-        if key not in self._told:
-            output = run_program(argv, env, limit_s)
-            if not _version(output):  # it may tell one the next time
-                return output
+        output = self._told.get(key) or run_program(argv, env, limit_s)
+        if _version(output):  # else it may tell one the next time
             self._told[key] = output
-        return self._told[key]
+        return output
 
 
 def native_of(found: str, manifest: Manifest) -> str:

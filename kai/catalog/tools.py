@@ -9,30 +9,18 @@ from typing import Literal
 
 from kai.model.context import ToolNotice
 
-ParameterType = Literal["string", "integer", "boolean"]
 ToolGroup = Literal["scheduling", "services", "memory", "history", "other"]
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
-    """One argument of a tool. The type's name is JSON schema's."""
-
-    name: str
-    type: ParameterType
-    summary: str
-    required: bool = True
-
-
-@dataclass(frozen=True, slots=True)
 class Tool:
-    """One row. `path` is the route on the agents' face. Who calls, and for whom, is no parameter: the run decides."""
+    """One row. `path` is the route on the agents' face. Who calls, and for whom, the run decides."""
 
     name: str
     group: ToolGroup
     summary: str
     path: str
     method: Literal["GET", "POST"] = "POST"
-    parameters: tuple[Parameter, ...] = ()
 
 
 TOOLS: tuple[Tool, ...] = ()

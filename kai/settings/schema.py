@@ -7,7 +7,7 @@ from typing import Any, TypeVar, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
 
-from kai.settings.problems import did_you_mean
+from kai.settings.problems import did_you_mean, nearest
 from kai.settings.values import About
 from kai.settings.yaml_marks import KeyPath, Marked
 
@@ -95,7 +95,10 @@ def _is_number(value: Any) -> bool:
 def _translate(marked: Marked, at: KeyPath, error: ValidationError) -> None:
     for entry in error.errors(include_url=False):
         path = _real_path(marked.data, (*at, *entry["loc"]), keep_last=entry["type"] == "missing")
-        marked.add(path, *_sentence(entry["type"], entry["input"], entry.get("ctx", {}), entry["msg"]))
+        message, hint = _sentence(entry["type"], entry["input"], entry.get("ctx", {}), entry["msg"])
+        if entry["type"] in ("literal_error", "enum", "int_type", "int_parsing", "float_type"):
+            marked.amend(path, message)
+        marked.add(path, message, hint)
 
 
 def _real_path(data: Any, path: KeyPath, *, keep_last: bool) -> KeyPath:
@@ -128,7 +131,9 @@ def _sentence(kind: str, value: Any, context: dict[str, Any], fallback: str) -> 
         return "it is empty", "give it a value or remove the line"
     if kind in ("literal_error", "enum"):
         choices = [choice.strip("'") for choice in str(context["expected"]).replace(" or ", ", ").split(", ")]
-        return f"must be one of {', '.join(choices)}, not {shown}", did_you_mean(str(value), choices)
+        return f"must be one of {', '.join(choices)}, not {shown}", f"did you mean {near!r}?" if (
+            near := nearest(str(value), choices)
+        ) else ""
     if kind not in _WANTED:
         return fallback, ""
     hint = ""

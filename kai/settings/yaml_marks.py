@@ -6,7 +6,7 @@ so are duplicate keys, tags, tabs, a second document, and whatever is too large 
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import yaml
@@ -28,6 +28,7 @@ _FLOAT = re.compile(r"-?(0|[1-9][0-9]{0,17})\.[0-9]{1,18}")
 _NUMBER_LIKE = re.compile(r"[-+.]?[0-9][-+0-9_:]*\.?[0-9_]*|[-+]?0[xXoObB][0-9a-fA-F_]+|[-+]?[0-9.]+[eE][-+]?[0-9]+")
 _UNPRINTABLE = re.compile(r"[^\x09\x0A\x0D\x20-\x7E\x85\xA0-\uD7FF\uE000-\uFFFD\U00010000-\U0010FFFF]")
 _TEXT_TAG = "tag:yaml.org,2002:str"
+_DOUBT = " to some readers of YAML"
 _KINDS = {"bool": "true or false", "timestamp": "a date", "merge": "a merge", "value": "a default", "null": "nothing"}
 
 
@@ -64,6 +65,13 @@ class Marked:
         if not self.is_bad(path):
             self.problems.append(problem(self.place(path, at_key=at_key), dotted(path), message, hint))
             self.bad.add(path)
+
+    def amend(self, path: KeyPath, hint: str) -> None:
+        """Give what readers of YAML doubt at `path` the mend of somebody who knows what belongs there."""
+        self.problems = [
+            replace(each, hint=hint) if each.path == dotted(path) and each.message.endswith(_DOUBT) else each
+            for each in self.problems
+        ]
 
     def refuse(self, place: Place, message: str, hint: str) -> None:
         """Note a problem that leaves nothing of the file to look at."""
@@ -172,7 +180,7 @@ class _Reader:
             return value
         data, doubt = _plain(value)
         if doubt or (is_key and not isinstance(data, str)):
-            what = f"{value} is {doubt} to some readers of YAML" if doubt else f"the key {value or 'here'} is not text"
+            what = f"{value} is {doubt}{_DOUBT}" if doubt else f"the key {value or 'here'} is not text"
             meant = f", or write {_BOOLEANS[value.lower()]}" if value.lower() in _BOOLEANS else ""
             self.marked.add(path, what, f'put it in quotes: "{value}"{meant}', at_key=is_key)
         return data

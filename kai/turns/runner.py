@@ -84,7 +84,6 @@ class Running:
 
 
 # What a CLI without a login may come to instead of saying so: it calls a provider that it has no key for.
-_K = FailureKind
 _KINDS = ("provider", "model", "protocol", "crash", "silent", "time", "empty")
 _MAY_BE_LOGIN = frozenset(map(FailureKind, _KINDS))
 

@@ -1,6 +1,6 @@
 """One row of the table is enough for the block."""
 
-from kai.catalog.tools import TOOLS, Parameter, Tool, notices
+from kai.catalog.tools import TOOLS, Tool, notices
 from kai.model.context import ToolNotice
 
 SEARCH = Tool(
@@ -8,7 +8,6 @@ SEARCH = Tool(
     "history",
     "find earlier messages of this conversation",
     "/v1/history/search",
-    parameters=(Parameter("query", "string", "words"), Parameter("limit", "integer", "most hits", required=False)),
 )
 NOW = Tool("clock", "other", "the time", "/v1/clock", "GET")
 

@@ -148,3 +148,15 @@ def test_no_files_make_loading_raise_anything(folders: Folders, files: dict[str,
     found = inspect(folders)
     assert (found.settings is None) == bool(found.problems)
     assert all(problem.file.startswith(str(folders.config)) for problem in found.problems)
+
+
+def test_the_mend_of_a_doubtful_value_names_what_belongs_there(configure: Configure) -> None:
+    found = configure(kai="permissions: yes\nsessions:\n  max_live: .nan\nlog: {level: x}\n")
+    told = [str(each).partition("kai.yaml:")[2] for each in found.problems]
+    assert told == [
+        '1:14: permissions: yes is true or false to some readers of YAML (must be one of ask, bypass, not "yes")',
+        '3:13: sessions.max_live: .nan is a number to some readers of YAML (must be a whole number, not ".nan")',
+        '4:14: log.level: must be one of debug, info, warning, error, not "x"',
+    ]
+    found = configure(kai="sessions: {max_live: 999999999999999999999999}\n")
+    assert "quotes" not in str(found.problems[0])
