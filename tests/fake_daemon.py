@@ -318,7 +318,14 @@ class _Handler(BaseHTTPRequestHandler):
                 self._send(200, {"turn": turn, "channel": CHANNEL, "text": fake.turns[turn].words})
             case "POST", "v1", "turns", turn, "stop":
                 fake.tell(turn, end_row("", TurnState.STOPPED, "Stopped."))
-                self._send(200, {"turn": turn, "sentence": "Stopped after 0.1 s (interrupt); the session is kept."})
+                self._send(
+                    200,
+                    {
+                        "turn": turn,
+                        "state": "stopped",
+                        "sentence": "Stopped after 0.1 s (interrupt); the session is kept.",
+                    },
+                )
             case "POST", "v1", "questions", _, "answer":
                 fake.on_answer(asked.body)
                 self._send(200, {})

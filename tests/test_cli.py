@@ -154,7 +154,10 @@ def test_a_reader_that_went_away_is_no_fault(args: list[str], tmp_path: Path) ->
     reading, writing = os.pipe()
     os.close(reading)
     with FakeDaemon(tmp_path / "people.sock") as fake:
-        fake.canned["GET", "/v1/people"] = (200, [{"name": "Me", "principal": "p", "os_user": getpass.getuser()}])
+        fake.canned["GET", "/v1/people"] = (
+            200,
+            [{"name": "Me", "principal": "p", "os_user": getpass.getuser(), "is_you": True}],
+        )
         argv = [sys.executable, "-m", "kai", "--runtime", str(tmp_path), "--state", str(tmp_path), *args]
         done = subprocess.run(
             argv, stdin=subprocess.DEVNULL, stdout=writing, stderr=subprocess.PIPE, text=True, check=False

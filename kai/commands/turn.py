@@ -5,6 +5,7 @@ from typing import TypeVar
 
 import click
 
+from kai.bridges.terminal.start import follow
 from kai.client import Client
 from kai.commands.show import View, cell, facts, lines, table, when
 from kai.commands.verb import Verb, verb
@@ -92,8 +93,16 @@ def stop(how: Verb, turn: str) -> None:
 
 @command.command()
 @turn_argument
+@click.option("--no-wait", is_flag=True, help="Do not wait for the answer.")
 @verb
-def retry(how: Verb, turn: str) -> None:
-    """Run the message of an ended turn again, as a new turn. What the first attempt did stays done."""
-    found = how.ask(of_turn(turn, Client.retry))
-    how.lines(found, [f"Queued as {found['turn']}."])
+def retry(how: Verb, turn: str, no_wait: bool) -> int:
+    """Run the message of an ended turn again, as a new turn, and print its answer. What was done stays done."""
+
+    async def again(client: Client, named: str) -> bool:
+        new = (await client.retry(named))["turn"]
+        if not no_wait:
+            return await follow(client, new, as_json=how.as_json)
+        how.lines({"turn": new}, [f"Queued as {new}; the answer goes where the message came from."])
+        return True
+
+    return 0 if how.ask(of_turn(turn, again)) else 1

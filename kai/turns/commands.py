@@ -17,7 +17,7 @@ from kai.turns.route import Next, Route, decide, home_of_login, look
 from kai.turns.runner import Runner
 from kai.turns.stopping import Stopping
 
-Handler = Callable[[Person, Address, str], Awaitable[str]]
+Handler = Callable[[Person, Address, str], Awaitable[str | Turn]]
 DEFAULT = "-"  # what a person types to take a choice back
 
 
@@ -43,8 +43,8 @@ class Commands:
             "context": self._context,
         }
 
-    async def do(self, person: Person, address: Address, command: Command) -> str:
-        """The reply to `command`."""
+    async def do(self, person: Person, address: Address, command: Command) -> str | Turn:
+        """The reply to `command`, or the turn that it began."""
         if not command.name:
             return f"Did you mean /{command.argument}? Nothing went to the agent: to send it as words, begin with '//'."
         handler = self._handlers.get(command.name)
@@ -139,12 +139,11 @@ class Commands:
         lacking = f" But {found.problem}." if found.problem else ""
         return f"From the next message on: {engine}, agent definition {route.agent.name!r}, in {where}.{lacking}"
 
-    async def _retry(self, person: Person, address: Address, argument: str) -> str:
+    async def _retry(self, person: Person, address: Address, argument: str) -> str | Turn:
         turn = await self._parts.store.read(_last_unfinished, address.channel)
         if turn is None:
             return "The last turn here ended well: there is nothing to run again."
-        await self.retry(turn.turn)
-        return ""
+        return await self.retry(turn.turn)
 
     async def retry(self, turn: TurnId) -> Turn:
         """A new turn for the message of `turn`. Raises `WrongMoveError` while it has not ended."""

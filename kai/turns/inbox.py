@@ -9,7 +9,7 @@ from kai.model.errors import BadInputError, ChoiceGoneError, DeniedError, KaiErr
 from kai.model.ids import PrincipalId
 from kai.model.messages import Accepted, Author, InboundMessage
 from kai.model.people import Address, Channel, Person
-from kai.model.turns import DeliveryKind, NewDelivery, Question
+from kai.model.turns import DeliveryKind, NewDelivery, Question, Turn
 from kai.store import channels, deliveries, messages, people, questions, turns
 from kai.store.binding import Connection
 from kai.turns.commands import Commands
@@ -67,7 +67,7 @@ class Inbox:
             return accepted
         if words_to_steer(taken.control):
             return await self._steer(taken)
-        return replace(accepted, reply=await self._do(taken))
+        return await self._do(taken)
 
     async def _steer(self, taken: Taken) -> Accepted:
         """Hand words to the turn that runs; where nobody can take them now, they wait as any message does."""
@@ -141,9 +141,10 @@ class Inbox:
             )
         return Taken(Accepted(kept.message, None, address.channel), address, person, control)
 
-    async def _do(self, taken: Taken) -> str:
+    async def _do(self, taken: Taken) -> Accepted:
         """Do a control message and owe its result to where it came from. An error is a result."""
         try:
+            reply: str | Turn
             if isinstance(taken.control, Reply):
                 reply = await self._answer(taken, taken.control)
             else:
@@ -151,9 +152,11 @@ class Inbox:
                 reply = await self._commands.do(taken.person, taken.address, taken.control)
         except KaiError as error:
             reply = f"{error.sentence} {error.hint}".strip()
+        if isinstance(reply, Turn):
+            return replace(taken.accepted, turn=reply.turn)
         if reply:
             await self._tell(taken.address, reply)
-        return reply
+        return replace(taken.accepted, reply=reply)
 
     async def _tell(self, address: Address, reply: str) -> None:
         owed = NewDelivery(address.address, DeliveryKind.NOTICE, reply)

@@ -13,7 +13,14 @@ from tests.fake_daemon import FakeDaemon
 @pytest.fixture
 def fake(tmp_path: Path) -> Iterator[FakeDaemon]:
     with FakeDaemon(tmp_path / "people.sock") as daemon:
-        person = {"name": "Ann", "principal": "p-ann", "os_user": getpass.getuser(), "zone": "", "email": ""}
+        person = {
+            "name": "Ann",
+            "principal": "p-ann",
+            "os_user": getpass.getuser(),
+            "zone": "",
+            "email": "",
+            "is_you": True,
+        }
         daemon.canned["GET", "/v1/people"] = (200, [person])
         yield daemon
 

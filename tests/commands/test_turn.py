@@ -3,7 +3,7 @@
 import json
 
 from tests.commands.conftest import Kai
-from tests.fake_daemon import FakeDaemon
+from tests.fake_daemon import FakeDaemon, end_row
 
 TURN = {
     "turn": "t-9",
@@ -73,5 +73,10 @@ def test_a_turn_is_stopped_and_run_again(kai: Kai, fake: FakeDaemon) -> None:
     fake.canned["POST", "/v1/turns/t-9/retry"] = (202, {"turn": "t-10"})
     fake.tell("t-9")
     assert kai("turn", "stop", "t-9")[1] == "Stopped after 0.1 s (interrupt); the session is kept.\n"
-    assert kai("turn", "retry", "t-9") == (0, "Queued as t-10.\n", "")
-    assert json.loads(kai("turn", "retry", "t-9", "--json")[1]) == {"turn": "t-10"}
+    said = "Queued as t-10; the answer goes where the message came from.\n"
+    assert kai("turn", "retry", "t-9", "--no-wait") == (0, said, "")
+    assert json.loads(kai("turn", "retry", "t-9", "--no-wait", "--json")[1]) == {"turn": "t-10"}
+    fake.tell("t-10", end_row("The answer."))
+    status, out, _ = kai("turn", "retry", "t-9")
+    assert (status, out) == (0, "The answer.\n")
+    assert fake.unconfirmed() == []

@@ -175,8 +175,9 @@ async def test_retry_runs_the_last_turn_again_only_when_it_did_not_end_well(kai:
     assert "ended well" in await reply(kai, "/retry")
     broken = await kai.ask("FAKE:die=1")
     assert broken["state"] == "failed"
-    await kai.say("/retry")
+    retried = await kai.say("/retry")
     again = (await kai.client.turns())[0]
+    assert retried.turn == again["turn"]  # so that a chat can show it live
     assert again["retry_of"] == broken["turn"]
     assert again["message"] == broken["message"]
 

@@ -13,8 +13,10 @@ from kai.client import Client
 from kai.model.errors import ApiError, UnreachableError
 from kai.model.ids import fresh
 from kai.model.messages import Accepted, InboundMessage
+from kai.model.states import TurnState
 from kai.model.turns import Delivery, DeliveryKind, Receipt, ReceiptOutcome
 
+RECEIPT_S = 5.0  # for a receipt to get through
 EVENT, DELIVERY = 1, -1  # the two ways on which the daemon tells a thing
 
 
@@ -47,7 +49,7 @@ class Conversation:
         self.turn = ""  # the turn that is followed now
         self.state = ""  # and how it stands
         self._shown: dict[str, anyio.Event] = {}  # turns followed here; set once their end is shown
-        self._settled: dict[str, anyio.Event] = {}  # set once the last delivery of a turn has its receipt
+        self._settled: dict[str, anyio.Event] = {}  # a turn, or a reply: set once its last delivery has a receipt
         self._told: Counter[Hashable] = Counter()
         self._sending = anyio.Lock()
 
@@ -121,10 +123,8 @@ class Conversation:
         self.questions.clear()
 
     async def answer(self, question: Question, line: str) -> bool:
-        """Answer `question` with the choice that `line` numbers. False when it numbers none: then it is a message.
-
-        A question that is no longer open is told of; the number never becomes a message to the agent.
-        """
+        """Answer `question` with the choice that `line` numbers. False when it numbers none: then it is a message."""
+        # A question that is no longer open is told of; the number never becomes a message to the agent.
         choices = question.row["choices"]
         if not (line.isascii() and line.isdigit() and 1 <= int(line[:6]) <= len(choices)):
             return False
@@ -140,10 +140,11 @@ class Conversation:
         """Stop the turn that is followed now, by its name."""
         if turn := self.turn:
             try:
-                said = (await self._patience.sure(lambda: self._client.stop(turn)))["sentence"]
+                report = await self._patience.sure(lambda: self._client.stop(turn))
+                if report["state"] != TurnState.STOPPED:  # else its end says so
+                    await self.notice(report["sentence"])
             except ApiError as error:
-                said = spoken(error)
-            await self.notice(said)
+                await self.notice(spoken(error))
 
     async def take_deliveries(self) -> None:
         """Show and confirm what is owed to this terminal; never returns."""
@@ -170,14 +171,15 @@ class Conversation:
             pass  # the turn of a message on its way becomes known first
         turn, text = delivery.turn or "", delivery.text
         is_end = delivery.kind is DeliveryKind.ANSWER or delivery.turn_state is not None
-        if turn in self._shown and (is_end or delivery.kind is DeliveryKind.QUESTION):
-            if is_end:  # its events tell it all
-                await self._shown[turn].wait()
-        elif delivery.kind is not DeliveryKind.NOTICE or self.is_news((turn, text), DELIVERY):
-            # The text of a question has all there is to it.
-            kind = "letter" if delivery.kind is DeliveryKind.ANSWER else "notice"
-            await self._show_row(turn, {"type": kind, "text": text})
-        with suppress(ApiError):  # another terminal of this person was quicker, or a restart has closed it
+        is_told = turn in self._shown and (is_end or delivery.kind is DeliveryKind.QUESTION)
+        if is_told and is_end:  # its events tell it all
+            await self._shown[turn].wait()
+        # Also while we leave: what was shown without a receipt would be shown again. Refused where another terminal of
+        # this person was quicker, or a restart has closed it.
+        with suppress(ApiError), anyio.move_on_after(RECEIPT_S, shield=True):
+            if not is_told and (delivery.kind is not DeliveryKind.NOTICE or self.is_news((turn, text), DELIVERY)):
+                kind = "letter" if delivery.kind is DeliveryKind.ANSWER else "notice"  # a question's text is all of it
+                await self._show_row(turn, {"type": kind, "text": text})
             await self._patience.sure(lambda: self._client.receipt(delivery.delivery, Receipt(ReceiptOutcome.SENT)))
-        if delivery.turn_state is not None:
-            self._settled.setdefault(turn, anyio.Event()).set()
+        if delivery.turn_state is not None or not turn:
+            self._settled.setdefault(turn or text, anyio.Event()).set()

@@ -23,10 +23,10 @@ NextLine = Callable[[], Awaitable[str | None]]  # None: there is none, and there
 class Lines:
     """The lines of a descriptor, without blank ones; waiting for one can be given up, and loses none."""
 
-    def __init__(self, descriptor: int) -> None:
+    def __init__(self, descriptor: int, has_ended: bool = False) -> None:
         self._descriptor = descriptor
         self._rest = b""
-        self._has_ended = False
+        self._has_ended = has_ended
 
     async def next(self) -> str | None:
         """The next line, stripped; None at the end. Bytes that are no text are replaced."""
@@ -59,19 +59,21 @@ class LineTalk:
         self._was_interrupted = False
         self._all_done = True
 
-    async def run(self, next_message: NextLine) -> bool:
-        """Send every message and show its answer; True when all went well. Ctrl-C stops the turn, then leaves."""
+    async def run(self, next_message: NextLine, turn: str = "") -> bool:
+        """Show `turn`, then each message's answer; True when all went well. Ctrl-C stops the turn, then leaves."""
+        self._turns += [turn] if turn else []
         async with anyio.create_task_group() as tasks:
             self._conversation.on_question = lambda question: tasks.start_soon(self._ask, question)
             tasks.start_soon(self._conversation.take_deliveries)
             tasks.start_soon(self._heed_interrupts, tasks)
+            await self._follow()
             while not self._was_interrupted and (words := await next_message()) is not None:
-                await self._say(words)
+                await self._send(words)
+                await self._follow()
             tasks.cancel_scope.cancel()
         return self._all_done and not self._was_interrupted
 
-    async def _say(self, words: str) -> None:
-        await self._send(words)
+    async def _follow(self) -> None:
         while self._turns:
             turn = self._turns.pop(0)
             end = await self._conversation.follow(turn)
@@ -93,6 +95,7 @@ class LineTalk:
         elif accepted.reply:
             self._conversation.is_news(("", accepted.reply), EVENT)
             await self._show("", {**end, "text": accepted.reply})
+            await self._conversation.settled(accepted.reply, SETTLE_S)
 
     async def _ask(self, question: Question) -> None:
         with question.open:

@@ -1,6 +1,6 @@
-"""The conversation above a prompt: what is finished goes to the scrollback once and for good, Markdown block by block;
-the prompt draws what is still coming as a part of itself.
-"""
+"""The conversation above a prompt: what is finished goes to the scrollback once and for good, block by block."""
+
+# The prompt draws what is still coming as a part of itself.
 
 import shutil
 from collections.abc import Sequence

@@ -49,3 +49,10 @@ async def talk(
         return left.pop() if left else None
 
     return await LineTalk(conversation, show, next_answer).run(lines.next if message is None else next_message)
+
+
+async def follow(client: Client, turn: str, *, as_json: bool) -> bool:
+    """Show a turn that was begun elsewhere; whether it ended well."""
+    show = show_json if as_json else PlainView().show
+    nothing = Lines(-1, has_ended=True).next
+    return await LineTalk(Conversation(client, show, chat="", patience_s=PATIENCE_S), show, nothing).run(nothing, turn)

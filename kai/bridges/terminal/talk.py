@@ -80,7 +80,7 @@ class Talk:
             try:
                 if question is not None and await self._conversation.answer(question, words):
                     return
-                accepted = await self._conversation.send(words)
+                running, accepted = self._conversation.turn, await self._conversation.send(words)
             except ApiError as error:
                 await self._conversation.notice(spoken(error))
                 return
@@ -88,7 +88,8 @@ class Talk:
             tasks.start_soon(self._follow, accepted.turn)
         if accepted.turn and accepted.queued_before:
             await self._conversation.notice(f"Queued: {accepted.queued_before} before it.")
-        if accepted.reply and self._conversation.is_news(("", accepted.reply), EVENT):
+        is_news = bool(accepted.reply) and self._conversation.is_news(("", accepted.reply), EVENT)
+        if is_news and not (words == "/stop" and running != self._conversation.turn):  # its end is shown
             await self._conversation.notice(accepted.reply)
 
     async def _follow(self, turn: str) -> None:

@@ -11,6 +11,7 @@ from kai.bridges.terminal.conversation import Conversation
 from kai.bridges.terminal.lines import Lines, LineTalk
 from kai.client import Client
 from kai.model.states import TurnState
+from kai.model.turns import DeliveryKind
 from tests.bridges.conftest import until
 from tests.bridges.terminal.conftest import Shown
 from tests.fake_daemon import FakeDaemon, FakeTurn, ask_row, end_row, state_row
@@ -103,9 +104,21 @@ async def test_a_refused_message_is_told_and_the_next_goes_on(fake: FakeDaemon, 
 
 
 async def test_a_reply_of_kai_itself_ends_its_message(fake: FakeDaemon, shown: Shown) -> None:
+    fake.owe(DeliveryKind.NOTICE, "Idle.", turn=None)
     fake.canned["POST", "/v1/messages"] = (202, {"message": None, "turn": None, "channel": "c", "reply": "Idle."})
     assert await talked(fake, shown, Script("/status"))
     assert shown.of("end") == ["Idle."]
+    assert fake.unconfirmed() == []
+
+
+async def test_a_turn_that_was_begun_elsewhere_is_shown_and_confirmed(fake: FakeDaemon, shown: Shown) -> None:
+    fake.on_message = lambda turn: fake.tell(turn.turn, end_row("again"))
+    async with Client(fake.socket) as client:
+        begun = await Conversation(client, shown.show, chat="p-ann").send("hi")
+        conversation, nothing = Conversation(client, shown.show, chat="p-ann", patience_s=0), Script().next
+        assert await LineTalk(conversation, shown.show, nothing).run(nothing, begun.turn or "")
+    assert shown.of("end", "letter", "notice") == ["again"]
+    assert fake.unconfirmed() == []
 
 
 async def test_the_next_line_answers_an_open_question(fake: FakeDaemon, shown: Shown) -> None:
