@@ -33,7 +33,7 @@ def draft(
     }
     found = [
         f"It calls itself {name or 'nothing'} {text(info.get('version'))}",
-        f"Takes up old sessions: says {'yes' if says else 'no'}, {tried}. Images: {'yes' if images else 'no'}",
+        f"Takes up old sessions: {f'says yes, {tried}' if says else 'no'}. Images: {'yes' if images else 'no'}",
     ]
     options = {text(one.get("id")): one for one in map(record, items(session.get("configOptions")))}
     for more, sentence in (_login(argv, told), _models(session, options), _permissions(session, options)):

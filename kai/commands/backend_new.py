@@ -29,6 +29,7 @@ from kai.protocols import transcript
 from kai.protocols.session import Session, SessionLostError
 from kai.protocols.trial import trial
 from kai.resources import folder
+from kai.wire.values import record, text
 
 PROMPT = "Answer with this one word: hello"
 _ID = re.compile(r"[a-z][a-z0-9-]{0,31}")
@@ -94,20 +95,23 @@ class Trial:
             made["launch"]["pass_env"] = list(launch.pass_env)
             made["login"] = made.get("login", {}) | {"env": list(launch.pass_env)}
         version = discover(self.manifest, path=search_path(Path.home()), home=Path.home()).version
-        made |= {"version_min": version} if version else {}
+        told = text(record(record(answers["initialize"]).get("agentInfo")).get("version"))
+        made |= {"version_min": version} if version and told in ("", version) else {}  # else an interpreter's
         if self.lost:
             found.append(f"It gave no session: {self.lost.sentence.rstrip('.')}")
         found += [self.said] if self.said else []
         place.mkdir(parents=True)
-        text = yaml.safe_dump(made, sort_keys=False, default_flow_style=None, width=110, allow_unicode=True)
-        (place / "backend.yaml").write_text(f"# Written by 'kai backend new'. See README.md beside this file.\n{text}")
+        dumped = yaml.safe_dump(made, sort_keys=False, default_flow_style=None, width=110, allow_unicode=True)
+        (place / "backend.yaml").write_text(
+            f"# Written by 'kai backend new'. See README.md beside this file.\n{dumped}"
+        )
         hidden = {name: os.environ.get(name, "") for name in launch.pass_env}
         hidden |= {"HOME": str(Path.home()), "CWD": str(self.place)}
         how = "prompt" if prompt else "handshake"
         (place / f"{how}.jsonl").write_text(transcript.text(seen, hidden))
-        told = "".join(f"* {sentence}.\n" for sentence in found)
-        facts = {"title": made["title"], "version": version or "unknown", "date": self.clock.now(), "how": how}
-        (place / "README.md").write_text(_README.format(**facts, found=told.strip()))
+        listed = "".join(f"* {sentence}.\n" for sentence in found)
+        facts = {"title": made["title"], "version": told or version or "unknown", "date": self.clock.now(), "how": how}
+        (place / "README.md").write_text(_README.format(**facts, found=listed.strip()))
         return found
 
 
@@ -123,7 +127,7 @@ async def _answer(session: Session) -> str:
                     await session.answer(ask, None)
                 case Failed(_, sentence):
                     return f"It did not answer: {sentence.rstrip('.')}"
-    return f"It answered {said!r}"
+    return f"It answered: {' '.join(said.split())[:80]}"
 
 
 @click.command()

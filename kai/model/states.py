@@ -87,5 +87,4 @@ ASK_MOVES: Mapping[AskState, frozenset[AskState]] = {
     AskState.CANCELLED: frozenset(),
 }
 
-LIVE_TURNS = frozenset({TurnState.RUNNING, TurnState.ASKING, TurnState.HELD})
 ENDED_TURNS = _CUT

@@ -8,8 +8,3 @@ def code_points(text: str) -> int:
 def utf16_units(text: str) -> int:
     """What Telegram and JavaScript count: two for everything beyond the basic plane."""
     return len(text) + sum(sign > "\uffff" for sign in text)
-
-
-def utf8_bytes(text: str) -> int:
-    """What Matrix counts. A lone surrogate, which cannot be sent, counts as the three bytes of its replacement."""
-    return len(text.encode("utf-8", "surrogatepass"))

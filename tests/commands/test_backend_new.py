@@ -30,7 +30,9 @@ def test_an_agent_becomes_a_folder_that_loads_and_a_transcript_that_replays(kai:
     manifest = load(folder("backends"), made.parent)["mine"]
     assert manifest.launch.program == sys.executable
     assert manifest.launch.argv == ("-I", "-S", str(OFFLINE))
+    assert manifest.version_min == ""  # the interpreter's is none of the agent's
     readme = (made / "README.md").read_text()
+    assert "| 1.0.0 |" in readme
     assert f"{SystemClock().now():%Y-%m-%d} | handshake" in readme
     assert "## Quirks" in readme
     driver = driver_for(DriverSetup(manifest, "/cwd"))
@@ -46,7 +48,7 @@ def test_with_a_prompt_the_answer_is_told_and_its_session_taken_up(
     argv = ["--", str(FAKE), "--protocol", "acp", "--state", str(made.parents[1])]
     status, out, _ = kai("backend", "new", "mine", "--program", sys.executable, "--env", "MY_KEY", "--prompt", *argv)
     assert status == 0
-    assert "It answered 'echo: Answer with this one word: hello'." in out
+    assert "It answered: echo: Answer with this one word: hello." in out
     assert "says yes, it did" in out
     manifest = load(folder("backends"), made.parent)["mine"]
     assert manifest.can.resume

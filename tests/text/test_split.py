@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 from kai.text.graphemes import is_boundary
 from kai.text.markup import Markup
 from kai.text.split import MIN_LIMIT, Part, split
-from kai.text.units import code_points, utf8_bytes, utf16_units
+from kai.text.units import code_points, utf16_units
 
 
 def escaped_units(text: str) -> int:
@@ -20,7 +20,7 @@ def escaped_units(text: str) -> int:
     return utf16_units(html.escape(text))
 
 
-MEASURES: tuple[Callable[[str], int], ...] = (code_points, utf16_units, utf8_bytes, escaped_units)
+MEASURES: tuple[Callable[[str], int], ...] = (code_points, utf16_units, escaped_units)
 NASTY = st.text(st.sampled_from("ab .\n`*_~[]()>-#&<\\é😀🇩🇪👨\u200d👩\u0301 "), max_size=600)
 
 words = st.lists(st.sampled_from(["word", "a", "naïve", "👍🏽", "x<y", "end."]), min_size=1, max_size=12).map(" ".join)
