@@ -1,7 +1,8 @@
-"""The client of the API: what a bridge or a command calls. One method for each thing the door does."""
+"""The client of the API: what a bridge or a command calls. One method for each thing the door does.
 
-# httpx is imported when a client is opened: the daemon, which imports this module never, must not pay for it, and
-# neither must a command that only prints its help.
+httpx is imported when a client is opened: the daemon, which imports this module never, must not pay for it, and
+neither must a command that only prints its help.
+"""
 
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping

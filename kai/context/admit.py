@@ -1,9 +1,10 @@
-"""Admission: what is required is reserved, then whole optional items are fitted in section order, then rank."""
+"""Admission: what is required is reserved, then whole optional items are fitted in section order, then rank.
 
-# Nothing is cut to fit. Within a section the first item that does not fit ends it, so that rank order is kept, unless
-# ``fit_smaller`` lets smaller ones follow; a history never has holes. Ranks compare only within a section: an
-# oversized memory takes no room from the line with the date. Only the cap decides what fits: it is the same for every
-# backend, and so is the block. A backend's window can do no more than refuse the whole.
+Nothing is cut to fit. Within a section the first item that does not fit ends it, so that rank order is kept, unless
+``fit_smaller`` lets smaller ones follow; a history never has holes. Ranks compare only within a section: an
+oversized memory takes no room from the line with the date. Only the cap decides what fits: it is the same for every
+backend, and so is the block. A backend's window can do no more than refuse the whole.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

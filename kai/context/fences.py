@@ -1,7 +1,8 @@
-"""Fences: where quoted text begins and ends."""
+"""Fences: where quoted text begins and ends.
 
-# ``<<ID label`` opens and ``ID>>`` closes, each at the start of its own line. The id cannot be guessed by whoever wrote
-# the text: in volatile sections it comes from the turn's random seed, in stable ones from the hash of what it holds.
+``<<ID label`` opens and ``ID>>`` closes, each at the start of its own line. The id cannot be guessed by whoever wrote
+the text: in volatile sections it comes from the turn's random seed, in stable ones from the hash of what it holds.
+"""
 
 import re
 from hashlib import sha256

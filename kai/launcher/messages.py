@@ -1,10 +1,11 @@
-"""Messages between the daemon and whatever starts runs: one JSON object a datagram, `version` in each."""
+"""Messages between the daemon and whatever starts runs: one JSON object a datagram, `version` in each.
 
-# Daemon to launcher: ``spawn``, ``kill``, ``claim``, ``stat``. Launcher to daemon: ``spawned``, ``exited``, ``gone``,
-# ``stats``, ``refused``.
-#
-# Named tuples rather than dataclasses: those import ``inspect``, which would be a third of the time and of the memory
-# of the process that attends a run.
+Daemon to launcher: ``spawn``, ``kill``, ``claim``, ``stat``. Launcher to daemon: ``spawned``, ``exited``, ``gone``,
+``stats``, ``refused``.
+
+Named tuples rather than dataclasses: those import ``inspect``, which would be a third of the time and of the memory
+of the process that attends a run.
+"""
 
 import json
 from typing import Any, NamedTuple

@@ -1,7 +1,8 @@
-"""The environment of an agent: built from nothing by an allow-list, so that the daemon's own stays out."""
+"""The environment of an agent: built from nothing by an allow-list, so that the daemon's own stays out.
 
-# What an agent's own shell leaves behind (``CLAUDECODE`` makes Claude refuse to start), tokens of bridges, and the
-# daemon's private settings never reach a run, because nobody names them here.
+What an agent's own shell leaves behind (``CLAUDECODE`` makes Claude refuse to start), tokens of bridges, and the
+daemon's private settings never reach a run, because nobody names them here.
+"""
 
 import os
 import pwd

@@ -1,9 +1,10 @@
-"""The text of a Codex turn: what was shown of it, and what Codex stands by."""
+"""The text of a Codex turn: what was shown of it, and what Codex stands by.
 
-# Deltas are for showing; a message's text in its ``item/completed`` is the truth. A message that was begun may never be
-# completed: a stream that was cut is begun anew under another id, and a steered reply is dropped. What has been shown
-# cannot be taken back, so a new attempt is held back for as long as it says the same again; where it says something
-# else, that is shown below, and the end of the turn names the whole text (`corrected`).
+Deltas are for showing; a message's text in its ``item/completed`` is the truth. A message that was begun may never be
+completed: a stream that was cut is begun anew under another id, and a steered reply is dropped. What has been shown
+cannot be taken back, so a new attempt is held back for as long as it says the same again; where it says something
+else, that is shown below, and the end of the turn names the whole text (`corrected`).
+"""
 
 from dataclasses import dataclass, field
 

@@ -1,7 +1,8 @@
-"""One turn as its caller sees it, whatever the backend does: the contract of a turn, in one place for all of them."""
+"""One turn as its caller sees it, whatever the backend does: the contract of a turn, in one place for all of them.
 
-# Exactly one `Started` first, exactly one `Finished` or `Failed` last, nothing after it, every `ToolCall` closed by
-# exactly one `ToolResult`, no question left open, no endless repetition, no more text than the limit.
+Exactly one `Started` first, exactly one `Finished` or `Failed` last, nothing after it, every `ToolCall` closed by
+exactly one `ToolResult`, no question left open, no endless repetition, no more text than the limit.
+"""
 
 from collections import deque
 from dataclasses import replace

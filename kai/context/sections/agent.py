@@ -1,7 +1,8 @@
-"""The agent definition: purpose, instructions, capabilities, skills, tools. It shapes behaviour, never access."""
+"""The agent definition: purpose, instructions, capabilities, skills, tools. It shapes behaviour, never access.
 
-# It also explains the block itself, for every definition alike: an agent that is not told takes such a text for an
-# attack, or repeats it to the person.
+It also explains the block itself, for every definition alike: an agent that is not told takes such a text for an
+attack, or repeats it to the person.
+"""
 
 import re
 

@@ -1,7 +1,8 @@
-"""The conversation so far: newest kept first, shown oldest first, and plainly no part of the current request."""
+"""The conversation so far: newest kept first, shown oldest first, and plainly no part of the current request.
 
-# Every message starts a line with its time; its further lines are indented. So no line of a message can pass for
-# another message, and the fence around them all says where they end.
+Every message starts a line with its time; its further lines are indented. So no line of a message can pass for
+another message, and the fence around them all says where they end.
+"""
 
 from functools import cache, partial
 from typing import assert_never
