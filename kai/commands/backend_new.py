@@ -20,13 +20,13 @@ from kai.commands.show import lines
 from kai.log import set_up
 from kai.model.backends import LaunchPlan, Limits, Login, Manifest, ProtocolName
 from kai.model.context import Prompt
-from kai.model.errors import BadInputError, FailureKind, LaunchError
+from kai.model.errors import BadInputError, FailureKind, LaunchError, SessionLostError
 from kai.model.events import Ask, Failed, TextDelta
 from kai.model.ids import DispatchId, fresh
 from kai.processes.direct import DirectLauncher
 from kai.processes.environment import search_path
 from kai.protocols import transcript
-from kai.protocols.session import Session, SessionLostError
+from kai.protocols.session import Session
 from kai.protocols.trial import trial
 from kai.resources import folder
 from kai.wire.values import record, text

@@ -229,6 +229,19 @@ class SessionBrokenError(KaiError):
 
 
 @dataclass
+class SessionLostError(KaiError):
+    """A session could not be started, or not be taken up again. `detail` is for the log."""
+
+    reason: str
+    kind: FailureKind
+    detail: str = ""
+
+    @property
+    def sentence(self) -> str:
+        return self.reason
+
+
+@dataclass
 class StoreError(KaiError):
     """The database cannot be used."""
 

@@ -82,6 +82,8 @@ class SessionRow:
     created_at: datetime
     used_at: datetime
     compacted: bool = False  # the session block is owed again
+    model: str = ""  # as it was chosen last; "" is the backend's own
+    effort: str = ""
 
 
 @dataclass(frozen=True, slots=True)

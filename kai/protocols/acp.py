@@ -22,6 +22,7 @@ from kai.model.context import Prompt
 from kai.model.errors import FailureKind
 from kai.model.events import Choice, Failed, Finished, Started, Steered, TextDelta, Thinking, Unsolicited, Usage
 from kai.protocols.acp_calls import Calls
+from kai.protocols.acp_settings import Setting, engine, permissions
 from kai.protocols.calls import content_text
 from kai.protocols.classify import (
     Evidence,
@@ -54,7 +55,6 @@ _BAD_ENDS = {
 
 _Then = Callable[[Any], list[Output]]
 _Failed = Callable[[ErrorReply], list[Output]]
-_Setting = tuple[str, Json, FailureKind]  # method, parameters, what it means when the agent refuses
 
 
 def prompt_frame(prompt: Prompt, session_id: str) -> bytes:
@@ -92,11 +92,12 @@ class Acp:
         self._resume = ""
         self._session_id = ""
         self._agent = ""
-        self._model = setup.model
+        self._model = ""
         self._capabilities: Json = {}
         self._requests = 0
         self._pending: dict[Id | None, tuple[_Then, _Failed]] = {}
-        self._settings: list[_Setting] = []
+        self._wanted = setup.model
+        self._settings: list[Setting] = []
         self._ready = False
         self._quiet = True  # until the first prompt: what comes is the replay of a loaded session
         self._waits = False  # for the end of that replay
@@ -122,6 +123,10 @@ class Acp:
         offers = {"fs": {"readTextFile": False, "writeTextFile": False}, "terminal": False}
         params = {"protocolVersion": 1, "clientCapabilities": offers, "clientInfo": client}
         return self._ask_agent("initialize", params, self._initialized, self._lost)
+
+    def set_model(self, model: str, effort: str) -> Outputs:
+        self._wanted, self._settings = model, engine(self._setup, model, effort)
+        return self._next_setting()
 
     def frame(self, prompt: Prompt) -> bytes:
         return prompt_frame(prompt, self._session_id)
@@ -227,34 +232,14 @@ class Acp:
         self._session_id = text(answer.get("sessionId")) or self._resume
         if not self._session_id:
             return [Lost.of(of_kind(FailureKind.PROTOCOL, "it gave its session no id"))]
-        self._model = self._model or text(record(answer.get("models")).get("currentModelId"))
-        self._settings = self._wanted_settings()
+        self._model = text(record(answer.get("models")).get("currentModelId"))
+        self._settings = [*permissions(self._setup), *engine(self._setup, self._setup.model, self._setup.effort)]
         return self._next_setting()
-
-    def _wanted_settings(self) -> list[_Setting]:
-        """What to set before the first prompt, in order, with the kind of failure when the agent refuses."""
-        setup, wanted = self._setup, list[_Setting]()
-        if mode := setup.option(f"mode_{setup.permissions}"):
-            wanted.append(("session/set_mode", {"modeId": mode}, FailureKind.UNSUPPORTED))
-        if config := setup.option(f"config_{setup.permissions}"):
-            wanted.append(self._config(*config.partition("=")[::2], FailureKind.UNSUPPORTED))
-        model_by = setup.option("model_by") or ("set_model" if setup.manifest.can.set_model else "")
-        if setup.model and model_by == "set_model":
-            wanted.append(("session/set_model", {"modelId": setup.model}, FailureKind.MODEL))
-        elif setup.model and model_by == "config":
-            wanted.append(self._config("model", setup.model, FailureKind.MODEL))
-        if setup.effort and (effort := setup.option("effort_config")):
-            wanted.append(self._config(effort, setup.effort, FailureKind.UNSUPPORTED))
-        return wanted
-
-    @staticmethod
-    def _config(config: str, value: str, kind: FailureKind) -> _Setting:
-        return "session/set_config_option", {"configId": config, "value": value}, kind
 
     def _next_setting(self) -> list[Output]:
         if not self._settings:
             # A session that was taken up is ready once its replay has been still for a while.
-            self._waits = bool(self._resume)
+            self._waits = bool(self._resume) and not self._ready
             return [Wake(_REPLAYED_S, _REPLAYED)] if self._waits else self._become_ready()
         method, params, kind = self._settings.pop(0)
         return self._ask_agent(
@@ -262,11 +247,16 @@ class Acp:
             {"sessionId": self._session_id, **params},
             lambda _: self._next_setting(),
             # Going on in another mode than the person chose would be going on with other permissions.
-            lambda reply: [Lost.of(of_kind(kind, f"{method}: {_said(reply)}"))],
+            lambda reply: self._not_set(of_kind(kind, f"{method}: {_said(reply)}")),
         )
+
+    def _not_set(self, failed: Failed) -> list[Output]:
+        # A model that is refused between two turns, where it comes first, leaves all as it was.
+        return [failed if self._ready and failed.kind is FailureKind.MODEL else Lost.of(failed)]
 
     def _become_ready(self) -> list[Output]:
         self._ready, self._waits = True, False
+        self._model = self._wanted or self._model
         return [Ready(self._session_id, bool(self._resume), self._agent, self._model)]
 
     def _ask_agent(

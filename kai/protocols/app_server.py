@@ -148,6 +148,19 @@ class AppServer:
         able = {"experimentalApi": True, "optOutNotificationMethods": list(_UNWANTED)}
         return self._ask("initialize", {"clientInfo": client, "capabilities": able}, self._initialized, self._lost)
 
+    def set_model(self, model: str, effort: str) -> Outputs:
+        self._setup = replace(self._setup, model=model or self._setup.model, effort=effort or self._setup.effort)
+        chosen = {name: value for name, value in (("model", model), ("effort", effort)) if value}
+        thread: Json = {"threadId": self._thread}
+        # It takes whatever it is told. What holds is told by the answer to a resume, which changes nothing of a thread
+        # that is loaded.
+        return self._ask(
+            "thread/settings/update",
+            {**thread, **chosen},
+            lambda _: self._ask("thread/resume", {**thread, "excludeTurns": True}, self._holds, self._lost),
+            self._lost,
+        )
+
     def frame(self, prompt: Prompt) -> bytes:
         return prompt_frame(prompt, self._thread)
 
@@ -248,11 +261,14 @@ class AppServer:
         if not self._thread or (self._resume and self._thread != self._resume):
             kind = FailureKind.RESUME if self._resume else FailureKind.PROTOCOL
             return [Lost.of(of_kind(kind, f"it opened the thread {self._thread!r}"))]
-        if lost := difference(self._setup, answer):
-            return [lost]
-        self._model = text(answer.get("model"))
-        self._ready = True
         self._meter.open(is_new=not self._resume)
+        return self._holds(answer)
+
+    def _holds(self, answer: Any) -> list[Output]:
+        if lost := difference(self._setup, record(answer)):
+            return [lost]
+        self._model = text(record(answer).get("model"))
+        self._ready = True
         return [Ready(self._thread, bool(self._resume), self._version, self._model)]
 
     def _lost(self, reply: ErrorReply) -> list[Output]:

@@ -2,6 +2,7 @@
 
 import signal
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import anyio
 
@@ -13,6 +14,15 @@ from kai.protocols.classify import Evidence, classify
 
 STDERR_BYTES = 64 * 1024
 GRACE_S = 1.0  # between the process's end and its pipes' end, either way round
+
+
+@dataclass(frozen=True, slots=True)
+class StopReport:
+    """How a turn or a process was ended: `step` is "idle", "interrupt", "eof", "term" or "kill"."""
+
+    step: str
+    seconds: float
+    session_kept: bool
 
 
 class Child:

@@ -124,6 +124,13 @@ class Driver(Protocol):
         """First call. `resume` is a native id, or "" for a new session. Ends in a `Ready` or `Lost`, now or later."""
         ...
 
+    def set_model(self, model: str, effort: str) -> Outputs:
+        """Work with these from the next turn on ("" leaves one as it is). Only after `Ready`, and when no turn runs.
+
+        Ends, now or later, in a `Ready` that tells what holds, in a `Failed` when all is as it was, or in a `Lost`.
+        """
+        ...
+
     def frame(self, prompt: Prompt) -> bytes:
         """The exact bytes that `prompt` will send first; changes nothing."""
         ...

@@ -13,6 +13,7 @@ import base64
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from kai.model.context import Prompt
 from kai.model.errors import FailureKind
@@ -155,6 +156,21 @@ class PiRpc:
         # Only a Pi that does not repeat itself knows the first of these, and there is nothing yet that it could clear.
         return [self._command("clear_queue", self._probed), self._command("get_state", self._told_state)]
 
+    def set_model(self, model: str, effort: str) -> Outputs:
+        self._setup = replace(self._setup, model=model or self._setup.model, effort=effort or self._setup.effort)
+        provider, _, name = (model if "/" in model else f"{self._model.partition('/')[0]}/{model}").partition("/")
+        steps: list[Json] = [{"type": "set_model", "provider": provider, "modelId": name}] if model else []
+        steps += [{"type": "set_thinking_level", "level": effort}] if effort else []
+        return self._step(steps, {"success": True})
+
+    def _step(self, steps: list[Json], answer: Json) -> list[Output]:
+        """Then the state tells what holds. It knows a model here by its whole name only: a new start may know it."""
+        if answer.get("success") is not True:
+            return [self._give_up(of_kind(FailureKind.PROTOCOL, text(answer.get("error"))))]
+        if not steps:
+            return [self._command("get_state", self._told_state)]
+        return [self._command(**steps[0], then=partial(self._step, steps[1:]))]
+
     def frame(self, prompt: Prompt) -> bytes:
         return prompt_frame(prompt)
 
@@ -258,10 +274,10 @@ class PiRpc:
 
     # Responses
 
-    def _command(self, kind: str, then: Callable[[Json], list[Output]] | None = None) -> Send:
+    def _command(self, type: str, then: Callable[[Json], list[Output]] | None = None, **fields: str) -> Send:  # noqa: A002 - as Pi names it
         self._requests += 1
         self._pending[key := f"kai-{self._requests}"] = then or _answered
-        return Send(line_of({"id": key, "type": kind}))
+        return Send(line_of({"id": key, "type": type, **fields}))
 
     def _response(self, msg: Json) -> list[Output]:
         if handler := self._pending.pop(text(msg.get("id")), None):

@@ -8,7 +8,7 @@ of the process (which is not the end of stdout), one a turn watches its limits. 
 import math
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -19,11 +19,11 @@ from kai.clock import Clock
 from kai.log import log
 from kai.model.backends import Limits
 from kai.model.context import Prompt
-from kai.model.errors import FailureKind, KaiError, SessionBrokenError
+from kai.model.errors import FailureKind, SessionBrokenError, SessionLostError
 from kai.model.events import BackendEvent, Choice, Compacted, Failed, ToolCall, Unsolicited
 from kai.model.ids import DispatchId
 from kai.processes.launcher import Launcher, LaunchSpec, Run, Stats
-from kai.protocols.child import Child
+from kai.protocols.child import Child, StopReport
 from kai.protocols.classify import of_kind
 from kai.protocols.driver import Background, Driver, Lost, Outputs, Ready, Send, Skipped, Wake
 from kai.protocols.resets import told_reset
@@ -35,28 +35,6 @@ from kai.wire.record import Kind
 QUICK_S = 0.25  # a turn that is over by then needs no watch on its CPU, and the look would slow it down
 _SPOILT = frozenset({FailureKind.LAUNCH, FailureKind.CRASH, FailureKind.PROTOCOL})
 SETTLE_S = 0.3  # after a stopped turn: what still comes belongs to it, and must not meet the next one
-
-
-@dataclass
-class SessionLostError(KaiError):
-    """A session could not be started, or not be taken up again. `detail` is for the log."""
-
-    reason: str
-    kind: FailureKind
-    detail: str = ""
-
-    @property
-    def sentence(self) -> str:
-        return self.reason
-
-
-@dataclass(frozen=True, slots=True)
-class StopReport:
-    """How a turn or a process was ended: `step` is "idle", "interrupt", "eof", "term" or "kill"."""
-
-    step: str
-    seconds: float
-    session_kept: bool
 
 
 class Session:
@@ -88,6 +66,7 @@ class Session:
         self._settled_at = 0.0
         self._digest: tuple[Prompt | None, str] = None, ""
         self._lost: Lost | None = None
+        self._refused: Failed | None = None  # another model or effort: all is as it was
         self._background = False
         self._skipped: set[str] = set()
         self._wakes: dict[str, Wake] = {}
@@ -130,6 +109,28 @@ class Session:
     async def works(self) -> bool:
         """Something goes on though no turn runs: a tool or a sub-agent in the background, a turn of the agent's own."""
         return self._background or await self._child.has_left_over()
+
+    async def set_model(self, model: str, effort: str) -> None:
+        """Go on with another model and effort ("" leaves one as it is), between two turns. Raises `SessionLostError`
+        when the agent does not take them (`alive`: it goes on as it was), `SessionBrokenError` when that is not known.
+        """
+        if not self.alive:
+            raise SessionBrokenError(self._run.run, self._why_gone())
+        self._started, self._refused = anyio.Event(), None
+        self._wire.call("set_model", model=model, effort=effort)
+        self._take(self._driver.set_model(model, effort))
+        try:
+            with anyio.move_on_after(self.limits.start_s):
+                await self._started.wait()
+        finally:  # also of a caller who gives up in the middle
+            unheard = None if self._started.is_set() else Lost("It did not say what it works with.", FailureKind.SILENT)
+            self._started.set()
+            if lost := self._lost or unheard:
+                self._take([lost])
+        if lost and lost.kind not in (FailureKind.MODEL, FailureKind.UNSUPPORTED):
+            raise SessionBrokenError(self._run.run, lost.reason.rstrip("."))
+        if refused := lost or (Lost.of(self._refused) if self._refused else None):
+            raise SessionLostError(refused.reason, refused.kind, refused.detail)
 
     # Turns
 
@@ -232,6 +233,9 @@ class Session:
         running = self._running
         if running is None:
             self._compacted |= isinstance(event, Compacted)
+            if isinstance(event, Failed):
+                self._refused = event
+                self._started.set()
             return
         if isinstance(event, Failed) and event.kind is FailureKind.QUOTA and event.resets_at is None:
             event = replace(event, resets_at=told_reset(event.detail, self._clock.now()))

@@ -104,6 +104,9 @@ class StreamJson:
         self._resumed = False
         self._ready = False
         self._requests = 0
+        self._version = ""
+        self._awaited = ""  # the request whose answer makes it ready, or goes before one that does
+        self._steps: list[Json] = []  # those behind it
         self._interrupts: set[str] = set()
         self._lifecycle = False  # the CLI tells which message it works on
         self._turn: _Turn | None = None
@@ -139,7 +142,19 @@ class StreamJson:
     def start(self, resume: str) -> Outputs:
         self._session_id, self._resumed = resume, bool(resume)
         # Answered 0.3 s after the start without any message of a person: the only sign of readiness there is.
-        return [self._control({"subtype": "initialize"})]
+        self._steps = [{"subtype": "initialize"}]
+        return self._step()
+
+    def set_model(self, model: str, effort: str) -> Outputs:
+        steps: list[Json] = [{"subtype": "set_model", "model": model}] if model else []
+        steps += [{"subtype": "apply_flag_settings", "settings": {"effortLevel": effort}}] if effort else []
+        self._steps = [*steps, {"subtype": "get_settings"}]
+        return self._step()
+
+    def _step(self) -> list[Output]:
+        request = self._control(self._steps.pop(0))
+        self._awaited = f"kai-{self._requests}"
+        return [request]
 
     def frame(self, prompt: Prompt) -> bytes:
         return prompt_frame(prompt)
@@ -338,13 +353,18 @@ class StreamJson:
             if self._turn is not None and self._turn.uuid in items(answer.get("still_queued")):
                 self._turn.stop_when_begun = True  # it waits behind another turn and would run next
             return []
-        if self._ready:
+        if request_id != self._awaited:
             return []
+        self._awaited = ""
         if text(response.get("subtype")) != "success":
-            return [Lost(of_kind(FailureKind.OLD).sentence, FailureKind.OLD, text(response.get("error")))]
+            kind = FailureKind.PROTOCOL if self._ready else FailureKind.OLD
+            return [Lost(of_kind(kind).sentence, kind, text(response.get("error")))]
+        if self._steps:
+            return self._step()
         self._ready = True
-        version = text(answer.get("claude_code_version"))
-        return [Ready(self._session_id, self._resumed, version, self._setup.model)]
+        self._version = text(answer.get("claude_code_version")) or self._version
+        model = text(record(answer.get("applied")).get("model")) or self._setup.model
+        return [Ready(self._session_id, self._resumed, self._version, model)]
 
     # Ends of turns
 

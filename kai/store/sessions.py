@@ -12,8 +12,8 @@ from kai.store.columns import insert, maybe, stamp, values
 def open(db: Connection, session: SessionRow) -> None:  # noqa: A001 said as sessions.open
     """Keep a session. A row that is there already keeps what only a worked turn may set."""
     known = db.execute(
-        "UPDATE session SET state = ?, used_at = ? WHERE session = ?",
-        (session.state, stamp(session.used_at), session.session),
+        "UPDATE session SET state = ?, used_at = ?, model = ?, effort = ? WHERE session = ?",
+        (session.state, stamp(session.used_at), session.model, session.effort, session.session),
     ).rowcount
     if not known:
         insert(db, "session", **values(session))

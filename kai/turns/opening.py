@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -9,7 +10,9 @@ from anyio import to_thread
 
 from kai.catalog.tools import notices
 from kai.context.epoch import Grounds, epoch
+from kai.log import log
 from kai.model.backends import Manifest
+from kai.model.errors import SessionBrokenError
 from kai.model.ids import RunId, SessionId, fresh
 from kai.model.turns import SessionRow
 from kai.processes.plan import LaunchPlanned, plan
@@ -21,8 +24,13 @@ from kai.store import sessions
 from kai.turns.background import Background
 from kai.turns.facts import identity_mark, memory_mode
 from kai.turns.parts import Parts
-from kai.turns.pool import Opener
+from kai.turns.pool import Live, Opener
 from kai.turns.route import Route, home_of_login
+
+
+def may_go_on(row: SessionRow, route: Route) -> bool:
+    """Back to its own default an agent's session is not brought: only a new one has it for sure."""
+    return bool(route.model or not row.model) and bool(route.effort or not row.effort)
 
 
 class Opening:
@@ -70,6 +78,8 @@ class Opening:
                 epoch,
                 str(route.workspace),
             )
+        if before is not None and not may_go_on(before, route):
+            before = None
         return SessionRow(
             session=SessionId(fresh("s")),
             channel=route.channel.channel,
@@ -82,7 +92,27 @@ class Opening:
             state="live",
             created_at=now,
             used_at=now,
+            model=route.model,
+            effort=route.effort,
         )
+
+    async def fit(self, held: Live, route: Route) -> bool:
+        """Make a session work with the model and effort of `route`. False: only a new process of it can.
+
+        Raises `SessionLostError` when the agent does not take them.
+        """
+        if (held.row.model, held.row.effort) == (route.model, route.effort):
+            return True
+        row = replace(held.row, model=route.model, effort=route.effort)
+        # First, so that what a transcript may go on with is never better known to its agent than here.
+        await self._parts.store.write_soft(sessions.open, row)
+        try:
+            await held.session.set_model(route.model if route.model != held.row.model else "", route.effort)
+        except SessionBrokenError:
+            return False
+        held.row = row
+        log.info("session.model_set", session=row.session, model=held.session.ready.model)
+        return True
 
     def setup(self, route: Route) -> DriverSetup:
         """What the driver of a session is told."""

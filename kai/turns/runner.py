@@ -19,6 +19,7 @@ from kai.model.errors import (
     KaiError,
     LaunchError,
     SessionBrokenError,
+    SessionLostError,
     StoreError,
     errors_in,
 )
@@ -27,7 +28,7 @@ from kai.model.ids import ChannelId, DispatchId, RunId, TurnId, fresh
 from kai.model.messages import Message
 from kai.model.states import DispatchState, TurnState
 from kai.model.turns import DeliveryKind, Dispatch, NewDelivery, Outcome, SessionRow, Turn
-from kai.protocols.session import SessionLostError, StopReport
+from kai.protocols.child import StopReport
 from kai.store import deliveries, sessions, turns
 from kai.store.binding import Connection
 from kai.turns import outbox
@@ -36,7 +37,7 @@ from kai.turns.facts import facts_for, media_for
 from kai.turns.fold import Fold
 from kai.turns.holding import Holding, held_until
 from kai.turns.live import Bell, LiveTurn
-from kai.turns.opening import Opening
+from kai.turns.opening import Opening, may_go_on
 from kai.turns.parts import Parts
 from kai.turns.pool import Live
 from kai.turns.route import Looked, Next, Route, decide, home_of_login, look, look_at_next
@@ -233,9 +234,12 @@ class Runner:
 
     async def _same_session(self, route: Route, epoch: str) -> Live | None:
         held = self._parts.pool.get(route.channel.channel)
-        if held is not None and held.row.epoch != epoch:
+        if held is not None and not (held.row.epoch == epoch and may_go_on(held.row, route)):
             before, same = held.row.backend, held.row.backend == route.manifest.id
             await self._parts.pool.close(held.row.channel, "its settings changed" if same else f"changed from {before}")
+            return None
+        if held is not None and not await self.opening.fit(held, route):  # a new process is told at its start
+            await self._parts.pool.close(held.row.channel, "its model changed")
             return None
         return held
 

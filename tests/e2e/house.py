@@ -28,7 +28,10 @@ launch:
   program: "{{python}}"
   argv: ["-I", "-S", {fake!r}, "--protocol", {protocol}, "--log", {log!r}, "--state", {state!r}]
   resume: {resume}
-can: {{resume: true, interrupt: true, steer: {steer}}}
+  model: ["--model", "{{model}}"]
+  effort: ["--effort", "{{effort}}"]
+can: {{resume: true, interrupt: true, steer: {steer}, set_model: {set_model}}}
+options: {{model_by: set_model, effort_config: effort}}
 version_argv: [{fake!r}, "--version"]
 limits: {limits}
 native_prefix: "/"
@@ -46,6 +49,7 @@ class House:
     workspaces: str = ""
     limits: Mapping[str, float] = field(default_factory=dict)
     backend: str = "fake"
+    set_model: bool = False  # the fake backends can change it in place
 
     def __post_init__(self) -> None:
         (self.root / "sessions").mkdir(parents=True, exist_ok=True)
@@ -63,6 +67,7 @@ class House:
                     state=str(self.root / "sessions"),
                     resume=resume,
                     limits=limits,
+                    set_model=str(self.set_model).lower(),
                     steer=str(protocol in ("app_server", "pi_rpc")).lower(),
                 )
             )

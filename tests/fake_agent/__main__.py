@@ -27,7 +27,8 @@ retry=N   tells of N retries          late=S      after the end, S s later, more
 unsolicited=S  after the end, S s later, a turn nobody asked for         second    a second result after the first
 newid     the session id changes      compact     the transcript was compacted      usage     tells what it used
 noids     ACP: text without ids of its messages from here on
-remember=X, recall        across resume           pid, cwd, count, env=NAME, argv   says it
+remember=X, recall        across resume           pid, cwd, count, env=NAME, argv, model   says it
+The model "refused" is refused, the model "deaf" gets no answer.
 start:slow=S, start:silent, start:die=CODE, start:noise, start:stderr=N, start:error=login   before it is ready
 """
 
@@ -60,6 +61,8 @@ def main() -> None:
     parser.add_argument("--resume", default="")
     parser.add_argument("--log", default="")
     parser.add_argument("--state", default="")
+    parser.add_argument("--model", default="")
+    parser.add_argument("--effort", default="")
     parser.add_argument("--version", action="version", version="9.9.9 (fake)")
     options, _ = parser.parse_known_args()  # a manifest may pass what only the real ones understand
     agent = Agent(options)

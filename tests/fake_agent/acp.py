@@ -48,7 +48,14 @@ class Acp:
             self.update("agent_message_chunk", content={"type": "text", "text": "OLD answer"})
             self.reply(key, {})
             threading.Timer(0.1, self.say, ["OLD answer after the answer"]).start()
+        elif params.get("modelId") == "refused":
+            self.error(key, -32602, "Invalid params: model not found")
+        elif params.get("modelId") == "deaf":
+            return
         elif method in ("session/set_mode", "session/set_model", "session/set_config_option"):
+            self.agent.model = params.get("modelId", self.agent.model)
+            if params.get("configId") == "effort":
+                self.agent.effort = params["value"]
             self.reply(key, {})
         else:
             self.error(key, -32601, f"Method not found: {method}")

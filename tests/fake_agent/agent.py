@@ -108,6 +108,7 @@ class Agent:
         if self.resume:
             self.load(self.resume)
         self.start_error = False
+        self.model, self.effort = options.model or "fake-1", options.effort
         self.face: Face
         self.deeds: Any
 

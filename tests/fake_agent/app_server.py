@@ -12,6 +12,7 @@ class AppServer:
     def __init__(self, agent: "Agent") -> None:
         self.agent = agent
         self.turn = ""
+        self.told: dict[str, Any] = {}  # of the thread, once it is loaded
         self.message = 0
         self.requests = -1  # of the server, which counts from 0
         self.asked: dict[int, str] = {}  # request → method
@@ -49,6 +50,10 @@ class AppServer:
             self.reply(key, {"userAgent": "kai/9.9.9 (fake)", "codexHome": "/", "platformOs": "linux"})
         elif method == "account/read":
             self.reply(key, {"account": None, "requiresOpenaiAuth": self.agent.start_error})
+        elif method == "thread/settings/update":
+            self.choose(key, params)
+        elif method == "thread/resume" and self.told:
+            self.reply(key, self.told | {"model": self.agent.model, "reasoningEffort": self.agent.effort or None})
         elif method == "thread/resume":
             self.agent.load(params["threadId"])
             if self.agent.known:
@@ -62,12 +67,22 @@ class AppServer:
         else:
             self.error(key, -32600, f"Invalid request: unknown variant {method}")
 
+    def choose(self, key: Any, params: dict[str, Any]) -> None:
+        if params.get("model") == "refused":
+            self.error(key, -32600, "not this model")
+        elif params.get("model") != "deaf":
+            self.agent.model = params.get("model", self.agent.model)
+            self.agent.effort = params.get("effort", self.agent.effort)
+            self.reply(key, None)
+
     def thread(self, key: Any, params: dict[str, Any]) -> None:
         sandbox = "dangerFullAccess" if params["sandbox"] == "danger-full-access" else "readOnly"
-        effort = (params.get("config") or {}).get("model_reasoning_effort")
-        told = {"thread": {"id": self.agent.session}, "model": params.get("model") or "fake-1", "modelProvider": "fake"}
-        policy = {"approvalPolicy": params["approvalPolicy"], "sandbox": {"type": sandbox}, "reasoningEffort": effort}
-        self.reply(key, told | policy)
+        self.agent.effort = effort = (params.get("config") or {}).get("model_reasoning_effort", "")
+        self.agent.model = params.get("model") or "fake-1"
+        told = {"thread": {"id": self.agent.session}, "model": self.agent.model, "modelProvider": "fake"}
+        policy = {"approvalPolicy": params["approvalPolicy"], "sandbox": {"type": sandbox}}
+        self.told = told | policy | {"reasoningEffort": effort or None}
+        self.reply(key, self.told)
 
     def reply(self, key: Any, result: Any) -> None:
         self.agent.wire.send({"id": key, "result": result})

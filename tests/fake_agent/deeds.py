@@ -240,6 +240,9 @@ class Deeds:
     def do_recall(self, value: str) -> None:
         self.agent.say(f"word: {self.agent.memory.get('word', 'none')}")
 
+    def do_model(self, _: str) -> None:
+        self.agent.say(f"{self.agent.model} {self.agent.effort}".strip())
+
     def do_pid(self, value: str) -> None:
         self.agent.say(f"pid {os.getpid()} ")
 

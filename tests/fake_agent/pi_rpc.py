@@ -35,6 +35,14 @@ class PiRpc:
             case "steer":
                 self.respond(msg, {})
                 self.agent.heard.put(msg["message"])
+            case "set_model" if msg["modelId"] == "deaf":
+                pass
+            case "set_model" if msg["modelId"] != "refused":
+                self.agent.model = msg["modelId"]
+                self.respond(msg, {})
+            case "set_thinking_level":
+                self.agent.effort = msg["level"]
+                self.respond(msg, None)
             case "abort" | "clear_queue":
                 self.respond(msg, {})
                 if msg["type"] == "abort":
@@ -50,10 +58,15 @@ class PiRpc:
         )
 
     def state(self) -> dict[str, Any]:
-        name = "unknown" if self.agent.start_error else "fake-1"
+        name = "unknown" if self.agent.start_error else self.agent.model
         model = {"id": name, "name": name, "provider": "fake", "contextWindow": 1000}
         count = 2 if self.agent.resume and self.agent.known else 0
-        return {"model": model, "thinkingLevel": "off", "sessionId": self.agent.session, "messageCount": count}
+        return {
+            "model": model,
+            "thinkingLevel": self.agent.effort or "off",
+            "sessionId": self.agent.session,
+            "messageCount": count,
+        }
 
     def send(self, kind: str, **fields: Any) -> None:
         self.agent.wire.send({"type": kind, **fields})

@@ -35,10 +35,22 @@ class StreamJson:
         elif msg["type"] == "control_request" and msg["request"]["subtype"] == "interrupt":
             self.respond(msg["request_id"], {"still_queued": []})
             self.agent.interrupt()
+        elif msg["type"] == "control_request" and msg["request"]["subtype"] != "initialize":
+            self.choose(msg["request_id"], msg["request"])
         elif msg["type"] == "control_request":
             self.respond(msg["request_id"], {"commands": [], "pid": os.getpid(), "claude_code_version": "9.9.9"})
         elif msg["type"] == "control_response":
             self.agent.answers.put((msg["response"]["request_id"], msg["response"].get("response", {})))
+
+    def choose(self, key: str, request: dict[str, Any]) -> None:
+        """Another model or effort, or what is chosen."""
+        if request.get("model") == "refused":
+            inner = {"subtype": "error", "request_id": key, "error": "not this model"}
+            self.send({"type": "control_response", "response": inner})
+        elif request.get("model") != "deaf":
+            self.agent.model = request.get("model", self.agent.model)
+            self.agent.effort = request.get("settings", {}).get("effortLevel", self.agent.effort)
+            self.respond(key, {"applied": {"model": self.agent.model, "effort": self.agent.effort}})
 
     def respond(self, request: str, response: Any) -> None:
         inner = {"subtype": "success", "request_id": request, "response": response}

@@ -43,7 +43,8 @@ def manifest(protocol: ProtocolName, **options: str) -> Manifest:
 
 
 def setup(protocol: ProtocolName, cwd: str, **more: str) -> DriverSetup:
-    return replace(DriverSetup(manifest(protocol), cwd), **more)  # type: ignore[arg-type]
+    spoken = manifest(protocol, model_by="set_model", effort_config="effort")
+    return replace(DriverSetup(spoken, cwd), **more)  # type: ignore[arg-type]
 
 
 @dataclass

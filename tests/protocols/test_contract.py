@@ -15,9 +15,10 @@ import anyio
 import pytest
 
 from kai.model.backends import ProtocolName
-from kai.model.errors import FailureKind
+from kai.model.errors import FailureKind, SessionBrokenError, SessionLostError
 from kai.model.events import Ask, BackendEvent, Failed, Finished, TextDelta, ToolCall
-from kai.protocols.session import Session, StopReport
+from kai.protocols.child import StopReport
+from kai.protocols.session import Session
 from tests.protocols.agents import LIMITS, PROTOCOLS, Fake, is_running, pick, prompt, text_of, turn, until
 from tests.protocols.test_turn import check
 
@@ -335,3 +336,55 @@ async def test_a_question_is_answered_denied_withdrawn_or_left_as_the_person_wil
                     assert (await session.interrupt()).step == "interrupt"
         assert not await session.answer(left, None)
         assert text_of(await turn(session, "after")) == "echo: after"
+
+
+# Another model and effort
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+async def test_another_model_and_effort_hold_from_the_next_turn_on_in_the_same_process(
+    protocol: ProtocolName, tmp_path: Path
+) -> None:
+    fake = Fake(protocol, tmp_path)
+    async with fake.session() as session:
+        before = await turn(session, "FAKE:remember=plum FAKE:pid")
+        await session.set_model("fake-2", "high")
+        after = await turn(session, "FAKE:model FAKE:recall FAKE:pid", number=2)
+        assert text_of(after).startswith("fake-2 high")
+        assert "plum" in text_of(after)
+        assert text_of(after).endswith(text_of(before).removeprefix("remembered ").lstrip())
+        assert session.ready.model.endswith("fake-2")
+        await session.set_model("", "low")
+        assert text_of(await turn(session, "FAKE:model", number=3)) == "fake-2 low"
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+async def test_a_session_of_which_it_is_not_known_what_it_works_with_is_ended(
+    protocol: ProtocolName, tmp_path: Path
+) -> None:
+    fake = Fake(protocol, tmp_path)
+    async with fake.session() as session:
+        session.limits = replace(session.limits, start_s=0.3)
+        with pytest.raises(SessionBrokenError):
+            await session.set_model("deaf", "")
+        assert not session.alive
+        await session.ended()
+        with pytest.raises(SessionBrokenError):
+            await session.set_model("fake-2", "")
+
+
+async def test_whoever_gives_up_a_change_of_model_ends_the_session(tmp_path: Path) -> None:
+    async with Fake(ProtocolName.ACP, tmp_path).session() as session:
+        with anyio.move_on_after(0.1):
+            await session.set_model("deaf", "")
+        assert not session.alive
+        await session.ended()
+
+
+async def test_a_model_that_is_refused_leaves_the_session_as_it_was(tmp_path: Path) -> None:
+    async with Fake(ProtocolName.ACP, tmp_path).session() as session:
+        with pytest.raises(SessionLostError) as refused:
+            await session.set_model("refused", "high")
+        assert refused.value.kind is FailureKind.MODEL
+        assert session.alive
+        assert text_of(await turn(session, "FAKE:model")) == "fake-1"

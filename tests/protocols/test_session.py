@@ -12,14 +12,14 @@ import pytest
 
 from kai.clock import SystemClock
 from kai.model.backends import ProtocolName
-from kai.model.errors import FailureKind, LaunchError, SessionBrokenError
+from kai.model.errors import FailureKind, LaunchError, SessionBrokenError, SessionLostError
 from kai.model.events import Ask, Compacted, Failed, Finished, Started, TextDelta
 from kai.model.ids import DispatchId, RunId
 from kai.processes.direct import DirectLauncher
 from kai.processes.launcher import LaunchSpec
 from kai.protocols.child import STDERR_BYTES
 from kai.protocols.registry import driver_for
-from kai.protocols.session import SessionLostError, open_session
+from kai.protocols.session import open_session
 from tests.protocols.agents import LIMITS, PROTOCOLS, Fake, is_running, prompt, setup, text_of, turn, until
 from tests.protocols.test_turn import check
 

@@ -99,6 +99,9 @@ class Recorded:
     def start(self, resume: str) -> Outputs:
         return self._keep(self._driver.start(resume))
 
+    def set_model(self, model: str, effort: str) -> Outputs:
+        return self._keep(self._driver.set_model(model, effort))
+
     def frame(self, prompt: Prompt) -> bytes:
         return self._driver.frame(prompt)
 
@@ -135,6 +138,7 @@ async def test_a_fresh_driver_fed_from_the_file_says_what_the_first_one_said(
     fake = Fake(protocol, tmp_path)
     async with fake.session() as session:
         await turn(session, "FAKE:noise FAKE:unknown FAKE:slow=3 FAKE:tool FAKE:huge=5 FAKE:say=end")
+        await session.set_model("fake-2", "high")
         asked: list[str] = []
         async with session.prompt(agents.prompt("FAKE:ask FAKE:unsolicited")) as events:
             async for event in events:

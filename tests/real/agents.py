@@ -31,6 +31,8 @@ class RealAgent:
     loads_only_in_another_minute: bool = False  # see `gemini_settings`
     trims: bool = False  # blanks at the end of a prompt do not arrive
     adds: bool = False  # it puts words of its own before a prompt
+    other: str = ""  # another model that it knows
+    effort: str = ""  # one that this model has, where the CLI has such
 
     @property
     def has_model(self) -> bool:
@@ -91,7 +93,7 @@ def opencode_settings(home: Path, url: str) -> None:
         "npm": "@ai-sdk/openai-compatible",
         "name": "stub",
         "options": {"baseURL": f"{url}/v1", "apiKey": "no-secret"},
-        "models": {"stub-model": {"name": "stub-model"}},
+        "models": {name: {"name": name} for name in ("stub-model", "other-model")},
     }
     models = {"model": "stub/stub-model", "small_model": "stub/stub-model"}
     _write(home / ".config/opencode/opencode.json", {"provider": {"stub": provider}, **models})
@@ -101,7 +103,8 @@ def pi_settings(home: Path, url: str) -> None:
     """Pi knows a provider of one's own from a file only. One attempt a request: by default it tries for 14 s."""
     cost = {"input": 1, "output": 2, "cacheRead": 0, "cacheWrite": 0}
     model = {"id": "stub-model", "reasoning": True, "input": ["text", "image"], "contextWindow": 128_000, "cost": cost}
-    stub = {"baseUrl": f"{url}/v1", "api": "openai-completions", "apiKey": "no-secret", "models": [model]}
+    models = [model, {**model, "id": "other-model"}]
+    stub = {"baseUrl": f"{url}/v1", "api": "openai-completions", "apiKey": "no-secret", "models": models}
     _write(home / ".pi/agent/models.json", {"providers": {"stub": stub}})
     chosen = {"defaultProvider": "stub", "defaultModel": "stub-model"}
     _write(home / ".pi/agent/settings.json", {**chosen, "retry": {"baseDelayMs": 100, "maxRetries": 2}})
@@ -133,20 +136,31 @@ def _write(path: Path, value: dict[str, Any]) -> None:
     path.write_text(json.dumps(value))
 
 
-CLAUDE = RealAgent("claude", "claude", "@anthropic-ai/claude-code", "claude-sonnet-4-5", anthropic_env, no_files)
+CLAUDE = RealAgent(
+    "claude", "claude", "@anthropic-ai/claude-code", "claude-sonnet-4-5", anthropic_env, no_files,
+    other="claude-opus-4-6", effort="high",
+)  # fmt: skip
 GEMINI = RealAgent(
     "gemini", "gemini", "@google/gemini-cli", "gemini-2.5-pro", gemini_env, gemini_settings,
-    loads_only_in_another_minute=True,
+    loads_only_in_another_minute=True, other="gemini-2.5-flash",
 )  # fmt: skip
-OPENCODE = RealAgent("opencode", "opencode", "opencode-ai", "", lambda _: {}, opencode_settings)
-CLAUDE_ACP = RealAgent(
-    "claude-agent-acp", "claude-agent-acp", "@agentclientprotocol/claude-agent-acp", "", anthropic_env, no_files
+OPENCODE = RealAgent(
+    "opencode", "opencode", "opencode-ai", "", lambda _: {}, opencode_settings, other="stub/other-model"
 )
-PI = RealAgent("pi", "pi", "@earendil-works/pi-coding-agent", "stub/stub-model", lambda _: {}, pi_settings)
-CODEX = RealAgent("codex", "codex", "@openai/codex", "gpt-6.2-sol", codex_env, codex_config)
+CLAUDE_ACP = RealAgent(
+    "claude-agent-acp", "claude-agent-acp", "@agentclientprotocol/claude-agent-acp", "", anthropic_env, no_files,
+    other="haiku",
+)  # fmt: skip
+PI = RealAgent(
+    "pi", "pi", "@earendil-works/pi-coding-agent", "stub/stub-model", lambda _: {}, pi_settings,
+    other="stub/other-model", effort="high",
+)  # fmt: skip
+CODEX = RealAgent(
+    "codex", "codex", "@openai/codex", "gpt-6.2-sol", codex_env, codex_config, other="gpt-5.5", effort="high"
+)
 COPILOT = RealAgent("copilot", "copilot", "@github/copilot", "stub-model", copilot_env, no_files, trims=True, adds=True)
-HERMES = RealAgent("hermes", "hermes", "hermes", "", lambda _: {}, hermes_settings, trims=True)
-CLINE = RealAgent("cline", "cline", "cline", "", cline_env, no_files, trims=True)
+HERMES = RealAgent("hermes", "hermes", "hermes", "", lambda _: {}, hermes_settings, trims=True, other="other-model")
+CLINE = RealAgent("cline", "cline", "cline", "", cline_env, no_files, trims=True, other="other-model")
 OFFLINE = RealAgent("offline", "", "", "", lambda _: {}, no_files)  # comes with kai: nothing to install
 AGENTS = (CLAUDE, CODEX, GEMINI, OPENCODE, CLAUDE_ACP, PI, COPILOT, HERMES, CLINE, OFFLINE)
 PAIR = (CLAUDE, GEMINI)  # what `make test` installs

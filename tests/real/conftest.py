@@ -52,6 +52,7 @@ def cannot(agent: RealAgent, need: str) -> str:
     """Why a clause with this need is none for an agent; "" when it is one. What a manifest claims is not skipped."""
     can = agent.manifest.can
     claims = {"steer": can.steer, "resume": can.resume, "temporary": can.temporary, "interrupt": can.interrupt}
+    claims["set_model"] = can.set_model
     if need in claims:
         return "" if claims[need] else f"its manifest says that it has no {need}"
     assert need == "model"

@@ -16,9 +16,10 @@ from kai.model.events import Ask, BackendEvent, ChoiceKind, Failed, Finished, St
 from kai.model.ids import DispatchId, RunId
 from kai.processes.direct import DirectLauncher
 from kai.processes.plan import plan
+from kai.protocols.child import StopReport
 from kai.protocols.driver import DriverSetup
 from kai.protocols.registry import driver_for
-from kai.protocols.session import Session, StopReport, open_session
+from kai.protocols.session import Session, open_session
 from tests.real.agents import RealAgent, processes_marked
 from tests.stub_model import Request, StubModel
 

@@ -8,11 +8,10 @@ import anyio
 import pytest
 
 from kai.model.context import Media
-from kai.model.errors import FailureKind
+from kai.model.errors import FailureKind, SessionLostError
 from kai.model.events import Finished
 from kai.model.ids import AttachmentRef
 from kai.protocols.app_server import INPUT_CHARS
-from kai.protocols.session import SessionLostError
 from tests.real.agents import CODEX, RealAgent, codex_env, processes_marked
 from tests.real.driving import FRONT, Bench, Seen
 

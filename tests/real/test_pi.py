@@ -10,10 +10,9 @@ import pytest
 
 from kai.catalog.discover import discover, is_older
 from kai.model.context import Media
-from kai.model.errors import FailureKind
+from kai.model.errors import FailureKind, SessionLostError
 from kai.model.events import Ask, ChoiceKind, Finished
 from kai.model.ids import AttachmentRef
-from kai.protocols.session import SessionLostError
 from tests.real.agents import INSTALLED, PI, RealAgent
 from tests.real.driving import FRONT, Bench
 

@@ -15,11 +15,10 @@ import anyio
 import pytest
 from anyio.to_thread import run_sync
 
-from kai.model.errors import FailureKind
+from kai.model.errors import FailureKind, SessionLostError
 from kai.model.events import Finished, Steered, ToolCall
 from kai.model.ids import PrincipalId
 from kai.people.folders import PersonFolders
-from kai.protocols.session import SessionLostError
 from kai.resources import folder
 from tests.real.agents import COPILOT
 from tests.real.blocks import WORDS, block
@@ -191,6 +190,29 @@ async def test_words_steered_into_a_turn_reach_the_model_in_that_turn(bench: Ben
         assert [event.taken for event in seen.events if isinstance(event, Steered)] == [True]
         assert isinstance(seen.end, Finished)
     assert "mind the cat" in json.dumps(bench.model.requests()[-1].body)
+
+
+@clause("model changed", needs="model set_model")
+async def test_another_model_and_effort_reach_the_provider_in_the_same_process_and_session(bench: Bench) -> None:
+    agent, other = bench.agent, bench.agent.other.rpartition("/")[2]
+    async with bench.session() as session:
+        await bench.turn(session, f"{FRONT}the word is pomegranate STUB:say=noted;;")
+        native_id = session.native_id
+        await session.set_model(agent.other, agent.effort)
+        seen = await bench.turn(session, f"{FRONT}STUB:say=changed;;")
+        assert session.native_id == native_id
+    request = bench.model.turns()[-1]
+    chosen = json.dumps([request.path, request.body.get("model", "")])
+    assert seen.text == "changed"
+    assert other in chosen
+    assert request.places("pomegranate")
+    if agent.effort:
+        efforts = ("reasoning", "reasoning_effort", "output_config")
+        assert agent.effort in json.dumps([request.body.get(name) for name in efforts])
+    if bench.manifest.can.resume and agent.model:  # a new process of it is told the model of now
+        async with bench.session(resume=native_id) as session:
+            await bench.turn(session, f"{FRONT}STUB:say=resumed;;")
+        assert bench.model.turns()[-1].body["model"] == agent.model.rpartition("/")[2]
 
 
 @clause("resumed", needs="model resume")

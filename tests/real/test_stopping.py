@@ -7,7 +7,8 @@ import pytest
 
 from kai.model.errors import FailureKind
 from kai.model.events import Finished
-from kai.protocols.session import Session, StopReport
+from kai.protocols.child import StopReport
+from kai.protocols.session import Session
 from tests.real.agents import CLAUDE, CLAUDE_ACP, HERMES
 from tests.real.driving import FRONT, Bench, Seen, until
 
