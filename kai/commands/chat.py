@@ -38,7 +38,6 @@ def command(how: Verb, text: tuple[str, ...], channel: str, backend: str, is_pri
     if text and not message.strip():
         raise click.UsageError("The message is empty.")
     folders = folders_of(how.flags)
-    history = folders.state / "terminal_history"
 
     async def chat(where: Folders) -> bool:
         async with AsyncExitStack() as stack:
@@ -54,7 +53,7 @@ def command(how: Verb, text: tuple[str, ...], channel: str, backend: str, is_pri
                 chat=person["principal"],
                 thread=channel,
                 as_json=how.as_json,
-                history=history,
+                history=where.state / "terminal_history",
                 revive=None if is_private else partial(start_in_background, where),
             )
 

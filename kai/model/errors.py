@@ -206,6 +206,7 @@ class LaunchError(KaiError):
     reason: str
     kind: FailureKind = FailureKind.LAUNCH
     remedy: str = ""
+    detail: str = ""  # where it was looked for: too long for a chat
 
     @property
     def sentence(self) -> str:

@@ -102,13 +102,14 @@ def _program(manifest: Manifest, owner: Owner, inherited: Mapping[str, str]) -> 
     if found is None or not found.startswith("/"):
         source = f"{launch.program_env} names {wanted}, which is no program" if named else f"{wanted} is not installed"
         remedy = f"Install it with: {manifest.install}" if manifest.install and not named else ""
-        where = "" if "/" in wanted else f" for {owner.os_user} (looked in {owner.path})"
-        raise LaunchError(manifest.title, source + where, FailureKind.MISSING, remedy)
+        where, looked = ("", "") if "/" in wanted else (f" for {owner.os_user}", f"looked in {owner.path}")
+        raise LaunchError(manifest.title, source + where, FailureKind.MISSING, remedy, looked)
     found = native_of(found, manifest)
     interpreter = _env_interpreter(found)
     if interpreter and shutil.which(interpreter, path=owner.path) is None:
-        reason = f"{found} needs {interpreter}, which is not installed for {owner.os_user} (looked in {owner.path})"
-        raise LaunchError(manifest.title, reason, FailureKind.MISSING, f"Install {interpreter}.")
+        reason = f"{found} needs {interpreter}, which is not installed for {owner.os_user}"
+        remedy = f"Install {interpreter}."
+        raise LaunchError(manifest.title, reason, FailureKind.MISSING, remedy, f"looked in {owner.path}")
     return found
 
 

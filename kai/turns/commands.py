@@ -1,14 +1,16 @@
 """The slash commands of kai, the same on every bridge. Each answers in a sentence."""
 
+import shlex
 from collections.abc import Awaitable, Callable
 
 from kai.model.backends import Manifest
+from kai.model.context import ContextBlock
 from kai.model.errors import BadInputError, BusyError, ChoiceGoneError, QueueFullError
 from kai.model.ids import ChannelId, TurnId
 from kai.model.people import Address, Person, Preference
 from kai.model.states import TurnState
 from kai.model.turns import Turn
-from kai.store import choices, turns
+from kai.store import choices, snapshots, turns
 from kai.store.binding import Connection
 from kai.turns.control import Command, help_text
 from kai.turns.lanes import Lanes
@@ -169,10 +171,16 @@ class Commands:
         return f"{now} {waiting} waiting. {engine}"
 
     async def _context(self, person: Person, address: Address, argument: str) -> str:
-        last = await self._parts.store.read(turns.of_channel, address.channel, 1)
-        if not last:
+        sent = await self._parts.store.read(_last_block, address.channel)
+        if sent is None:
             return "No message was sent to an agent from here yet."
-        return f"'kai context show {last[0].turn}' prints what went before your last message."
+        turn, block = sent
+        if block.bare:
+            return "Nothing went before your last message: a command of the backend goes bare."
+        parts = [f"- {part.name}: {len(part.text):,} characters" for part in block.sections]
+        state = self._parts.store.path.parent
+        whole = f"All of it, word for word: kai --state {shlex.quote(str(state))} context show {turn}"
+        return "\n".join(["Before your last message went:", *parts, whole])
 
     async def _route(self, person: Person, channel: ChannelId) -> Route:
         looked = await self._parts.store.read(look, person.principal, channel)
@@ -192,6 +200,15 @@ def _last_unfinished(db: Connection, channel: ChannelId) -> Turn | None:
     last = turns.of_channel(db, channel, 1)
     bad = {TurnState.FAILED, TurnState.STOPPED, TurnState.INTERRUPTED}
     return last[0] if last and last[0].state in bad else None
+
+
+def _last_block(db: Connection, channel: ChannelId) -> tuple[TurnId, ContextBlock] | None:
+    """What went before the newest message of a channel that was sent to an agent."""
+    for turn in turns.of_channel(db, channel, 20):
+        for dispatch in reversed(snapshots.dispatches(db, turn.turn)):
+            if not dispatch.steered:
+                return turn.turn, snapshots.snapshot(db, dispatch.dispatch)
+    return None
 
 
 def _name(manifest: Manifest, model: str) -> str:

@@ -425,4 +425,5 @@ def _failed(error: KaiError) -> Outcome:
     elif isinstance(error, LaunchError | SessionLostError):
         kind = error.kind
     reason = f"{error.sentence} {error.hint}".strip()
-    return Outcome(TurnState.FAILED, failure=kind, reason=reason, detail=type(error).__name__)
+    detail = error.detail if isinstance(error, LaunchError) else ""
+    return Outcome(TurnState.FAILED, failure=kind, reason=reason, detail=detail or type(error).__name__)

@@ -76,7 +76,8 @@ def test_a_program_that_is_not_installed_is_told_with_how_to_install_it(tmp_path
     with pytest.raises(LaunchError) as caught:
         planned(tmp_path)
     assert caught.value.kind is FailureKind.MISSING
-    assert "agent is not installed for ann (looked in " in caught.value.sentence
+    assert "agent is not installed for ann." in caught.value.sentence
+    assert "looked in " in caught.value.detail
     assert caught.value.hint == "Install it with: npm i -g agent"
     with pytest.raises(LaunchError) as caught:
         planned(tmp_path, changes={"install": ""})

@@ -203,3 +203,12 @@ async def test_retry_does_not_overfill_the_lane(tmp_path: Path) -> None:
         with pytest.raises(ApiError):
             await kai.client.retry(ended["turn"])
         await kai.client.stop(running.turn or "")
+
+
+async def test_context_says_in_the_chat_what_went_before_the_last_message(kai: Kai) -> None:
+    assert "yet" in (await kai.say("/context")).reply
+    turn = await kai.ask("hello")
+    reply = (await kai.say("/context")).reply
+    sections = (await kai.client.context(turn["turn"]))["sections"]
+    assert [line.split(":")[0] for line in reply.splitlines()[1:-1]] == [f"- {one['name']}" for one in sections]
+    assert reply.endswith(f"context show {turn['turn']}")
