@@ -83,6 +83,7 @@ _ERROR_STARTS = (
     "Failed to authenticate",
     "Not logged in",
     "You've hit your ",
+    "Request payload too large",
     "There's an issue with the selected model",
     "Error: ",
     _BUSY,
@@ -91,7 +92,7 @@ _ERROR_TEXT = re.compile(
     # "HTTP " and "Error: " begin honest answers, too: those must also go on like an error.
     r"\s*(?:HTTP [45]\d\d:|Error: (?=.*(?:HTTP [45]\d\d|finish_reason|failed))|API Error\b"
     r"|Failed to authenticate\b|Not logged in\b|There's an issue with the selected model"
-    r"|You've hit your [\w -]{0,40}limit\b"
+    r"|You've hit your [\w -]{0,40}limit\b|Request payload too large \(\d+\)"
     r"|Queued for the next turn\. \(\d+ queued\)$)",
     re.DOTALL,
 )

@@ -8,8 +8,9 @@ import anyio
 
 from kai.model.backends import Limits
 from kai.model.errors import FailureKind
-from kai.model.events import BackendEvent, Failed, Finished
+from kai.model.events import BackendEvent, Failed, Finished, Limit
 from kai.model.ids import DispatchId
+from kai.protocols.classify import Evidence, classify
 from kai.protocols.turn import Turn
 
 BUSY_SHARE = 0.15  # of a core: Claude uses 0.04 on average, at times 0.12, while it only waits for its provider
@@ -33,11 +34,13 @@ class Running:
         self._began = now
         self._life = now
         self._heard = False
+        self._trouble = ""  # why the agent said that its provider keeps it waiting, when that was its last word
 
     def put(self, event: BackendEvent, *, process_gone: bool) -> None:
         """Pass what the driver saw on to the caller; after the last event the stream ends and `done` is set."""
         if isinstance(event, Finished | Failed):
             event = self._last_word(event, process_gone=process_gone)
+        self._trouble = event.reason if isinstance(event, Limit) else ""
         for out in self.turn.take(event):
             # The caller may have left early; it is waiting for the end then.
             with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
@@ -90,7 +93,16 @@ class Running:
         if limits.turn_s and now - self._began >= limits.turn_s:
             return Failed(FailureKind.TIME, f"The turn took longer than {limits.turn_s:g} s.")
         if not self._heard and limits.first_output_s and quiet_s >= limits.first_output_s:
-            return Failed(FailureKind.SILENT, f"The agent gave no sign of life in {limits.first_output_s:g} s.")
+            return self._silence(f"in {limits.first_output_s:g} s")
         if (self._heard or not limits.first_output_s) and quiet_s >= limits.silence_s:
-            return Failed(FailureKind.SILENT, f"The agent gave no sign of life for {limits.silence_s:g} s.")
+            return self._silence(f"for {limits.silence_s:g} s")
         return None
+
+    def _silence(self, how_long: str) -> Failed:
+        """What the agent last said of its provider is the cause, where it did."""
+        sentence = f"The agent gave no sign of life {how_long}."
+        if not self._trouble:
+            return Failed(FailureKind.SILENT, sentence)
+        kind = classify(Evidence(text=self._trouble)).kind
+        passing = kind if kind in (FailureKind.QUOTA, FailureKind.LOGIN) else FailureKind.PROVIDER
+        return Failed(passing, f"{self._trouble.rstrip('.')}. {sentence}", self._trouble)

@@ -113,6 +113,7 @@ def test_a_time_that_is_none_is_no_time(epoch: float | None) -> None:
         ("API Error: 529 Overloaded", FailureKind.PROVIDER),
         ("You've hit your 5-hour limit · resets 5:24pm (UTC)", FailureKind.QUOTA),
         ("You've hit your weekly limit", FailureKind.QUOTA),
+        ("Request payload too large (413). Cannot compress further.", FailureKind.CONTEXT),
     ],
 )
 def test_an_answer_that_is_nothing_but_an_error_is_a_failure(answer: str, kind: FailureKind) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from kai.model.backends import Limits
 from kai.model.errors import FailureKind
-from kai.model.events import Ask, BackendEvent, Failed, Finished, Started
+from kai.model.events import Ask, BackendEvent, Failed, Finished, Limit, Started, TextDelta
 from kai.model.ids import DispatchId
 from kai.protocols.running import Running
 
@@ -50,6 +50,28 @@ async def test_once_it_has_spoken_only_a_long_silence_counts(running: Make) -> N
     turn.hears(50)
     assert turn.overdue(449) is None
     assert kind(turn.overdue(450)) is FailureKind.SILENT
+
+
+@pytest.mark.parametrize(
+    ("reason", "expected"),
+    [
+        ("The provider did not answer (error sending request). Reconnecting... 2/5", FailureKind.PROVIDER),
+        ("The provider did not answer (429 Too Many Requests).", FailureKind.QUOTA),
+        ("The provider did not answer (unexpected status 401 Unauthorized).", FailureKind.LOGIN),
+    ],
+)
+async def test_a_silence_after_word_of_the_provider_s_trouble_is_that_trouble(
+    running: Make, reason: str, expected: FailureKind
+) -> None:
+    turn = running()
+    turn.hears(10)
+    turn.put(Limit(reason), process_gone=False)
+    failed = turn.overdue(410)
+    assert failed is not None
+    assert failed.kind is expected
+    assert failed.sentence == f"{reason.rstrip('.')}. The agent gave no sign of life for 400 s."
+    turn.put(TextDelta("and yet"), process_gone=False)
+    assert kind(turn.overdue(410)) is FailureKind.SILENT
 
 
 async def test_steady_signs_of_life_go_on_until_the_cap_of_the_whole_turn(running: Make) -> None:
