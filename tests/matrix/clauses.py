@@ -23,6 +23,7 @@ CLAUSES = (
     "whole tree gone",
     "resumed",
     "resume refused",
+    "model changed",
     "temporary",
     "kinds of failures",
     "passing error",
