@@ -2,12 +2,12 @@ ready: resumed=False version='0.171.0' model='gpt-6.2-sol' id=True
 > [Agent: house]
 
 [User's current message - respond to this:]
-STUB:write=/tmp/lab/work/made.txt;;
+STUB:write=/srv/ann/work/made.txt;;
   started: id=True model='gpt-6.2-sol' version='0.171.0'
-  tool 8ff6fc: edit '/tmp/lab/work/made.txt'
-  asks: 'edit: add /tmp/lab/work/made.txt' 'add /tmp/lab/work/made.txt\nwritten by stub\n' Allow once [allow_once], Allow exactly this in this session [allow_always], Deny [reject_once]
+  tool 8ff6fc: edit '/srv/ann/work/made.txt'
+  asks: 'edit: add /srv/ann/work/made.txt' 'add /srv/ann/work/made.txt\nwritten by stub\n' Allow once [allow_once], Allow exactly this in this session [allow_always], Deny [reject_once]
   answered: Allow once
-  tool 8ff6fc ok: 'add /tmp/lab/work/made.txt\nwritten by stub\n'
+  tool 8ff6fc ok: 'add /srv/ann/work/made.txt\nwritten by stub\n'
   text: 'tool said: Script completed\nWall time 0.3 seconds\nOutput:\n\n{}'
   usage: (31639, 14, 475000, 15892) None
   finished
@@ -17,7 +17,7 @@ STUB:write=/tmp/lab/work/made.txt;;
 STUB:bash=echo hi;;
   started: id=True model='gpt-6.2-sol' version='0.171.0'
   tool be0992: shell 'echo hi'
-  asks: 'shell: echo hi' "/bin/bash -lc 'echo hi'\nin /tmp/lab/work\nWhy it asks: the stub wants it" Allow once [allow_once], Allow exactly this in this session [allow_always], Deny [reject_once]
+  asks: 'shell: echo hi' "/bin/bash -lc 'echo hi'\nin /srv/ann/work\nWhy it asks: the stub wants it" Allow once [allow_once], Allow exactly this in this session [allow_always], Deny [reject_once]
   answered: denied
   tool be0992 failed: 'declined'
   text: 'tool said: Script failed\nWall time 0.1 seconds\nOutput:\n\nScript error:\nexec_command failed: CreateProcess { message: "Rejected(\\"rejected by user\\")" }'
@@ -29,7 +29,7 @@ STUB:bash=echo hi;;
 STUB:bash=echo always;;
   started: id=True model='gpt-6.2-sol' version='0.171.0'
   tool 9ed2b4: shell 'echo always'
-  asks: 'shell: echo always' "/bin/bash -lc 'echo always'\nin /tmp/lab/work\nWhy it asks: the stub wants it" Allow once [allow_once], Allow exactly this in this session [allow_always], Deny [reject_once]
+  asks: 'shell: echo always' "/bin/bash -lc 'echo always'\nin /srv/ann/work\nWhy it asks: the stub wants it" Allow once [allow_once], Allow exactly this in this session [allow_always], Deny [reject_once]
   answered: Allow exactly this in this session
   tool 9ed2b4 ok: 'always\n'
   text: 'tool said: Script completed\nWall time 0.1 seconds\nOutput:\n\n{"chunk_id":"c874df","wall_time_seconds":0.000034655,"exit_code":0,"original_token_count":2,"output":"always\\n"}'
