@@ -185,7 +185,7 @@ class Keeper:
         alive = [process for process in found if not process.is_dead]
         cpu_s = self._ended_cpu_s + sum(process.cpu_s for process in found)
         rss_kb = sum(process.rss_bytes for process in alive) // 1024
-        apart = [f"{process.pid} {process.name}" for process in alive if process.group != self._leader][:1000]
+        apart = [f"{one.pid} {one.age_s:.2f} {one.name}" for one in alive if one.group != self._leader][:1000]
         return messages.Stats(self._spec.run, round(cpu_s, 3), len(alive), rss_kb, apart)
 
     def _receive(self) -> messages.Message | None:

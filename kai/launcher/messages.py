@@ -83,7 +83,7 @@ class Stat(NamedTuple):
 class Stats(NamedTuple):
     """CPU seconds used by the whole tree so far, its live processes and resident memory.
 
-    `apart`: "pid name" of those in another process group than the leader, the first 1,000 of them.
+    `apart`: "pid age_s name" of those in another process group than the leader, the first 1,000 of them.
     """
 
     run: str

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 from typing import NamedTuple
 
 _TICK_S = 1 / os.sysconf("SC_CLK_TCK")
@@ -18,6 +19,7 @@ class Process(NamedTuple):
     cpu_s: float
     rss_bytes: int
     name: str = ""  # as the kernel has it, cut after 15 bytes
+    age_s: float = 0.0
 
     @property
     def is_dead(self) -> bool:
@@ -36,7 +38,8 @@ def process(pid: int) -> Process | None:
     ticks = sum(int(value) for value in fields[11:15])
     parent, group, rss_bytes = int(fields[1]), int(fields[2]), int(fields[21]) * _PAGE_BYTES
     name = line[line.index(b"(") + 1 : line.rindex(b")")].decode(errors="replace")
-    return Process(pid, parent, group, fields[0].decode(), ticks * _TICK_S, rss_bytes, name)
+    age_s = time.clock_gettime(time.CLOCK_BOOTTIME) - int(fields[19]) * _TICK_S
+    return Process(pid, parent, group, fields[0].decode(), ticks * _TICK_S, rss_bytes, name, age_s)
 
 
 def children(pid: int) -> list[int]:

@@ -43,7 +43,7 @@ class Exit:
 class Stats:
     """CPU seconds used by the whole tree so far (ended processes included), its live processes, their memory.
 
-    `apart` has "pid name" of those in another process group than the leader: every agent puts its tools there.
+    `apart` has "pid age_s name" of those in another process group than the leader: every agent puts its tools there.
     """
 
     cpu_s: float

@@ -14,6 +14,7 @@ from kai.protocols.classify import Evidence, classify
 
 STDERR_BYTES = 64 * 1024
 GRACE_S = 1.0  # between the process's end and its pipes' end, either way round
+UNSAID_S = 2.0  # how long a tool may run before the agent's word of it has been read, on a machine that is busy
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +65,18 @@ class Child:
             del self._stderr[:-STDERR_BYTES]
 
     async def look(self) -> float:
-        """The CPU seconds of the tree so far. What runs apart while no tool was used yet is the agent's own."""
+        """The CPU seconds of the tree so far. What runs apart while no tool was used yet is the agent's own.
+
+        A tool runs before the agent says so: what has just begun may be one, and is left to the next look.
+        """
         stats = await self.run.stats()
-        self._own.update(() if self.has_used_tools else (one.partition(" ")[0] for one in stats.apart))
+        apart = () if self.has_used_tools else (one.split(" ", 2) for one in stats.apart)
+        self._own.update(pid for pid, age_s, _ in apart if float(age_s) > UNSAID_S)
         return stats.cpu_s
 
     async def has_left_over(self) -> bool:
         """Whether processes of its tools go on, beside those that are its own or called as its helpers are."""
-        apart = (one.partition(" ") for one in (await self.run.stats()).apart)
+        apart = (one.split(" ", 2) for one in (await self.run.stats()).apart)
         return any(pid not in self._own and name not in self._helpers for pid, _, name in apart)
 
     async def end(self) -> str:

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
+import psutil
 import pytest
 
 from kai.launcher import tree
@@ -33,6 +34,7 @@ def test_a_process_is_what_proc_says() -> None:
     assert (own.parent, own.group, own.state) == (os.getppid(), os.getpgrp(), "R")
     assert own.cpu_s == pytest.approx(sum(os.times()[:4]), abs=0.1)
     assert own.rss_bytes > 1_000_000
+    assert own.age_s == pytest.approx(time.time() - psutil.Process().create_time(), abs=2)
     assert not own.is_dead
     assert tree.process(2**22 + 1) is None
 

@@ -121,14 +121,25 @@ async def test_a_kill_for_lack_of_memory_is_named_as_that() -> None:
 async def test_what_is_left_over_is_what_tools_started_and_neither_the_agent_s_own_nor_its_helpers() -> None:
     run = Script()
     child = Child(run, LIMITS, helpers=("host",))
-    run.apart = frozenset({"2 daemon"})
+    run.apart = frozenset({"2 9.00 daemon"})
     await child.look()
     child.has_used_tools = True
-    run.apart |= {"3 host"}
+    run.apart |= {"3 1.00 host"}
     await child.look()
     assert not await child.has_left_over()
-    run.apart |= {"4 sleep"}
+    run.apart |= {"4 9.00 sleep"}
     await child.look()
     assert await child.has_left_over()
-    run.apart = frozenset({"2 renamed", "3 host"})
+    run.apart = frozenset({"2 11.00 renamed by itself", "3 3.00 host"})
     assert not await child.has_left_over()
+
+
+async def test_a_tool_that_runs_before_the_agent_says_so_is_not_its_own() -> None:
+    run = Script()
+    child = Child(run, LIMITS)
+    run.apart = frozenset({"2 9.00 daemon", "3 0.10 sleep"})
+    await child.look()
+    child.has_used_tools = True
+    run.apart = frozenset({"2 20.00 daemon", "3 11.10 sleep"})
+    await child.look()
+    assert await child.has_left_over()
