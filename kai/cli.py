@@ -32,6 +32,7 @@ COMMANDS: dict[str, str] = {
     "context": "The exact text put before a message: preview, show, diff, verify.",
     "channel": "Channels: list, show.",
     "history": "Messages: search, export.",
+    "system": "The service of this machine: install, upgrade, uninstall.",
     "bench": "Measure kai, each figure beside its baseline.",
     "version": "Print the version.",
 }

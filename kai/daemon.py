@@ -11,18 +11,19 @@ from pathlib import Path
 
 import anyio
 from anyio import to_thread
-from anyio.abc import TaskGroup
+from anyio.abc import TaskGroup, TaskStatus
 
 from kai import __version__, systemd
 from kai.api.attachments import AttachmentFolder
 from kai.api.callers import Callers
 from kai.api.endpoint import Parts as ApiParts
 from kai.api.limits import ApiLimits
-from kai.api.server import AGENTS, PEOPLE, serve
+from kai.api.server import AGENTS, PEOPLE, serve, shut
+from kai.api.shut import ShutDoor
 from kai.clock import SystemClock
 from kai.log import log, set_up
 from kai.memory.retrieval import DisabledRetriever
-from kai.model.errors import StoreError
+from kai.model.errors import StoreError, errors_in
 from kai.model.ids import PrincipalId, fresh
 from kai.model.people import Person
 from kai.people.folders import PersonFolders
@@ -33,7 +34,7 @@ from kai.store import people, sessions, turns
 from kai.store.binding import Connection
 from kai.store.database import Store, open_store
 from kai.turns.backends import Backends
-from kai.turns.config import Config, read
+from kai.turns.config import Config, read, refused
 from kai.turns.facts import machine_zone
 from kai.turns.front_door import FrontDoor
 from kai.turns.lanes import Lanes
@@ -47,6 +48,8 @@ DRAIN_S = 20.0  # what runs at a stop may still come to its end
 CLOSE_S = 15.0  # for the sessions to end after that
 SWEEP_EVERY_S = 5.0
 DROP_EVERY_S = 3600.0
+LOOK_AGAIN_S = 5.0  # at a configuration that was refused
+TELL_EVERY_S = 5.0
 DATABASE = "kai.db"
 RUNS = "runs"
 
@@ -223,25 +226,88 @@ async def run(
 ) -> None:
     """Serve until SIGTERM or SIGINT; a second one stops at once. SIGHUP reads the configuration again.
 
-    `idle_exit_s`: leave when nothing ran and nobody listened for so long; 0: stay.
+    `idle_exit_s`: leave when nothing ran and nobody listened for so long; 0: stay. Under a service manager a refused
+    configuration is no end: nothing is taken until it is mended, and whoever asks is told why.
     """
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until there is a configuration to read again
-    with anyio.CancelScope() as everything:
-        async with daemon(folders) as serving:
-            set_up(serving.parts.config.settings.log.level)
-            systemd.notify("READY=1")
-            if on_ready is not None:
-                await on_ready(serving)
-            async with anyio.create_task_group() as tasks:
-                leave = anyio.Event()
-                tasks.start_soon(_signals, serving, leave, everything)
-                if idle_exit_s:
-                    tasks.start_soon(_leave_when_idle, serving, leave, idle_exit_s)
-                await leave.wait()
-                systemd.notify("STOPPING=1")
-                await _drain(serving.runner, serving.lanes)
-                await serving.runner.cut("kai was stopped while this was running.")
-                tasks.cancel_scope.cancel()
+    async with systemd.beating() as heart:
+        if systemd.is_listening() and not await _until_sound(folders, heart):
+            return
+        try:
+            with anyio.CancelScope() as everything:
+                async with daemon(folders) as serving:
+                    await _serve(serving, heart, everything, idle_exit_s, on_ready)
+        except Exception as error:
+            heart.status(" ".join(f"Failed: {one.sentence} {one.hint}" for one in errors_in(error)[:1]) or repr(error))
+            raise
+
+
+async def _serve(
+    serving: Daemon,
+    heart: systemd.Heart,
+    everything: anyio.CancelScope,
+    idle_exit_s: float,
+    on_ready: Callable[[Daemon], Awaitable[None]] | None,
+) -> None:
+    set_up(serving.parts.config.settings.log.level)
+    async with anyio.create_task_group() as tasks:
+        leave = anyio.Event()
+        await tasks.start(_signals, serving, leave, everything, heart)
+        heart.ready()
+        if on_ready is not None:
+            await on_ready(serving)
+        tasks.start_soon(_tell, serving, leave, heart)
+        if idle_exit_s:
+            tasks.start_soon(_leave_when_idle, serving, leave, idle_exit_s)
+        await leave.wait()
+        heart.stopping()
+        await _drain(serving.runner, serving.lanes)
+        await serving.runner.cut("kai was stopped while this was running.")
+        tasks.cancel_scope.cancel()
+
+
+async def _until_sound(folders: Folders, heart: systemd.Heart) -> bool:
+    """Return True when the configuration can be read, False at a signal to end. Until then the door is shut."""
+    door = ShutDoor(lambda: to_thread.run_sync(refused, folders))
+    await door.look()
+    if not door.problems:
+        return True
+    log.error("daemon.shut", problems=len(door.problems), first=door.problems[0])
+    async with shut(door, folders), anyio.create_task_group() as tasks:
+        leave = anyio.Event()
+        await tasks.start(_signals_when_shut, door, leave)
+        heart.ready()
+        while door.problems and not leave.is_set():
+            heart.status(f"Takes no message until the configuration is mended: {door.problems[0]}")
+            touched = door.touched
+            with anyio.move_on_after(LOOK_AGAIN_S) as waiting:
+                await touched.wait()
+            if waiting.cancelled_caught:
+                await door.look()
+        tasks.cancel_scope.cancel()
+    return not leave.is_set()
+
+
+async def _signals_when_shut(door: ShutDoor, leave: anyio.Event, *, task_status: TaskStatus[None]) -> None:
+    with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
+        task_status.started()
+        async for number in signals:
+            if number != signal.SIGHUP:
+                leave.set()
+            await door.look()
+
+
+async def _tell(serving: Daemon, leave: anyio.Event, heart: systemd.Heart) -> None:
+    """The line of ``systemctl status``."""
+    while True:
+        running, live = len(serving.runner.every()), len(serving.parts.pool.every())
+        told = f"{running} turns run, {live} agents live."
+        if leave.is_set():
+            told = f"Stopping; {told}"
+        elif problems := serving.parts.config.problems:
+            told = f"The last good configuration holds, the new one is refused: {problems[0]} {told}"
+        heart.status(told)
+        await anyio.sleep(TELL_EVERY_S)
 
 
 async def _drain(runner: Runner, lanes: Lanes[Next]) -> None:
@@ -253,11 +319,21 @@ async def _drain(runner: Runner, lanes: Lanes[Next]) -> None:
             await running.ended.wait()
 
 
-async def _signals(serving: Daemon, leave: anyio.Event, everything: anyio.CancelScope) -> None:
+async def _signals(
+    serving: Daemon,
+    leave: anyio.Event,
+    everything: anyio.CancelScope,
+    heart: systemd.Heart,
+    *,
+    task_status: TaskStatus[None],
+) -> None:
     with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
+        task_status.started()
         async for number in signals:
             if number == signal.SIGHUP:
+                heart.reloading()
                 await serving.door.reload_all()
+                heart.ready()
             elif leave.is_set():
                 log.warning("daemon.cut", signal=int(number))
                 await serving.runner.cut("kai was stopped while this was running.")

@@ -2,6 +2,15 @@
 
 import os
 import socket
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+
+import anyio
+
+_EXTEND_S = 15.0  # longer than the longest pause between two signs of life
+_BUSY_BEAT_S = 2.0
+_IDLE_BEAT_S = 10.0
 
 
 def notify(state: str) -> bool:
@@ -11,8 +20,71 @@ def notify(state: str) -> bool:
         return False
     path = "\0" + address[1:] if address.startswith("@") else address
     try:
-        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as channel:
+        # Not waiting: a manager that does not read must not stop the loop.
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC | socket.SOCK_NONBLOCK) as channel:
             channel.sendto(state.encode(), path)
     except OSError:
         return False
     return True
+
+
+def is_listening() -> bool:
+    """Whether a service manager started us and wants to be told."""
+    return bool(os.environ.get("NOTIFY_SOCKET"))
+
+
+def watchdog_s(environment: Mapping[str, str]) -> float:
+    """After how many seconds of silence systemd takes us for hung; 0: it does not watch."""
+    wanted, pid = environment.get("WATCHDOG_USEC", ""), environment.get("WATCHDOG_PID", "")
+    return int(wanted) / 1e6 if wanted.isdigit() and pid in ("", str(os.getpid())) else 0.0
+
+
+class Heart:
+    """What systemd is told of the service: its state, one line of status, and again and again that the loop turns.
+
+    While it is busy with a start or a stop, systemd is asked for more time with every beat.
+    """
+
+    def __init__(self) -> None:
+        watched = watchdog_s(os.environ)
+        self._beat_s = min(watched / 3, _IDLE_BEAT_S) if watched else _IDLE_BEAT_S
+        self._is_busy = True
+        self._status = ""
+
+    def status(self, text: str) -> None:
+        """The line that ``systemctl status`` shows."""
+        text = " ".join(text.split())
+        if text != self._status and notify(f"STATUS={text}"):
+            self._status = text
+
+    def ready(self) -> None:
+        """The start, or the reading of a new configuration, is over."""
+        self._is_busy = False
+        notify("READY=1")
+
+    def reloading(self) -> None:
+        """The configuration is being read; `ready` ends it."""
+        notify(f"RELOADING=1\nMONOTONIC_USEC={time.monotonic_ns() // 1000}")
+
+    def stopping(self) -> None:
+        """What runs comes to its end."""
+        self._is_busy = True
+        notify(f"STOPPING=1\nEXTEND_TIMEOUT_USEC={_EXTEND_S * 1e6:.0f}")
+
+    async def beat(self) -> None:
+        """Never ends. A loop that is stuck beats no more: systemd ends us then, and the journal has where it stood."""
+        while True:
+            more = f"\nEXTEND_TIMEOUT_USEC={_EXTEND_S * 1e6:.0f}" if self._is_busy else ""
+            notify("WATCHDOG=1" + more)
+            await anyio.sleep(min(self._beat_s, _BUSY_BEAT_S) if self._is_busy else self._beat_s)
+
+
+@asynccontextmanager
+async def beating() -> AsyncIterator[Heart]:
+    """A heart that beats inside the context, where there is a manager that listens."""
+    heart = Heart()
+    async with anyio.create_task_group() as tasks:
+        if is_listening():
+            tasks.start_soon(heart.beat)
+        yield heart
+        tasks.cancel_scope.cancel()

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -15,6 +16,8 @@ from uvicorn.server import ServerState
 from kai.api.connection import Gate, PeerConnection
 from kai.api.endpoint import Parts
 from kai.api.faces import agents_face, people_face
+from kai.api.limits import ApiLimits
+from kai.api.shut import ShutDoor
 from kai.api.sockets import bind
 from kai.log import log
 from kai.settings.where import Folders, prepare
@@ -35,16 +38,33 @@ async def serve(
     await to_thread.run_sync(prepare, folders)
     await to_thread.run_sync(parts.attachments.prepare)
     people, agents = folders.socket(PEOPLE), folders.socket(AGENTS)
+    for_all = folders.is_of_service
     async with (
-        _listen(agents, agents_group, agents_face(parts), parts),
-        _listen(people, people_group, people_face(parts), parts),
+        _listen(agents, agents_group, agents_face(parts), parts.limits, parts.streams, for_all=for_all),
+        _listen(people, people_group, people_face(parts), parts.limits, parts.streams, for_all=for_all),
     ):
         log.info("api.ready", people=str(people), agents=str(agents))
         yield
 
 
 @asynccontextmanager
-async def _listen(path: Path, group: int | None, app: ASGIApp, parts: Parts) -> AsyncIterator[None]:
+async def shut(door: ShutDoor, folders: Folders) -> AsyncIterator[None]:
+    """The people's socket refuses everything inside the context. Raises `FolderError`."""
+    await to_thread.run_sync(prepare, folders)
+    async with _listen(folders.socket(PEOPLE), None, door, ApiLimits(), set(), for_all=folders.is_of_service):
+        yield
+
+
+@asynccontextmanager
+async def _listen(
+    path: Path,
+    group: int | None,
+    app: ASGIApp,
+    limits: ApiLimits,
+    streams: set[anyio.CancelScope],
+    *,
+    for_all: bool = False,
+) -> AsyncIterator[None]:
     config = Config(
         app,
         http=PeerConnection,
@@ -55,14 +75,14 @@ async def _listen(path: Path, group: int | None, app: ASGIApp, parts: Parts) -> 
         log_level="critical",  # what is worth a line is logged by kai
         access_log=False,
         proxy_headers=False,
-        timeout_keep_alive=parts.limits.idle_s,
+        timeout_keep_alive=limits.idle_s,
     )
     config.load()
     state = ServerState()
-    bound = await to_thread.run_sync(bind, path, group)
+    bound = await to_thread.run_sync(partial(bind, path, group, for_all=for_all))
     # Not uvicorn's Server: it takes the signals, and wakes ten times a second for its date header.
     loop = asyncio.get_running_loop()
-    gate = Gate(parts.limits)
+    gate = Gate(limits)
     server = await loop.create_server(lambda: PeerConnection(config, state, gate), sock=bound.listener)
     try:
         yield
@@ -70,18 +90,18 @@ async def _listen(path: Path, group: int | None, app: ASGIApp, parts: Parts) -> 
         with anyio.CancelScope(shield=True):
             server.close()
             await to_thread.run_sync(bound.remove)
-            await _end(state, parts)
+            await _end(state, limits.stop_s, streams)
 
 
-async def _end(state: ServerState, parts: Parts) -> None:
-    for scope in tuple(parts.streams):
+async def _end(state: ServerState, stop_s: float, streams: set[anyio.CancelScope]) -> None:
+    for scope in tuple(streams):
         scope.cancel()
     for connection in tuple(state.connections):
         connection.shutdown()
-    await _ended(state, parts.limits.stop_s)
+    await _ended(state, stop_s)
     for task in tuple(state.tasks):
         task.cancel()
-    await _ended(state, parts.limits.stop_s)
+    await _ended(state, stop_s)
     for connection in tuple(state.connections):
         connection.transport.abort()
     await anyio.lowlevel.checkpoint()  # the aborted ones are told

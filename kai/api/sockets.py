@@ -27,8 +27,8 @@ class BoundSocket:
                 self.path.unlink()
 
 
-def bind(path: Path, group: int | None = None) -> BoundSocket:
-    """Listen on `path`: 0600, or with the id of a `group` 0660 for it. Blocking. Raises `FolderError`.
+def bind(path: Path, group: int | None = None, *, for_all: bool = False) -> BoundSocket:
+    """Listen on `path`: 0600, with the id of a `group` 0660 for it, or 0666. Blocking. Raises `FolderError`.
 
     The folder belongs to us and nobody else may write to it. The caller holds the daemon's lock: a socket that stands
     there is a dead daemon's, and is replaced in one step.
@@ -45,6 +45,8 @@ def bind(path: Path, group: int | None = None) -> BoundSocket:
         if group is not None:
             os.chown(early, -1, group)
             early.chmod(0o660)
+        elif for_all:
+            early.chmod(0o666)
         listener.listen(_BACKLOG)
         early.rename(path)
         return BoundSocket(listener, path, path.lstat().st_ino)

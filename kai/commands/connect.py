@@ -44,6 +44,19 @@ class NotStartedError(KaiError):
         return f"{self.log} tells more; 'kai doctor' checks the installation."
 
 
+@dataclass
+class ServiceDownError(KaiError):
+    """The service of this machine does not run."""
+
+    @property
+    def sentence(self) -> str:
+        return "kai is a service of this machine, and it does not run."
+
+    @property
+    def hint(self) -> str:
+        return "'systemctl status kai' tells why, 'systemctl start kai' starts it."
+
+
 def folders_of(flags: FolderFlags) -> Folders:
     """The folders that the flags and the environment name."""
     return find(*flags)
@@ -63,6 +76,8 @@ async def connected(folders: Folders, *, as_person: str = "") -> AsyncIterator[C
     """A client of the running daemon, else of one inside this process on the same state."""
     async with AsyncExitStack() as stack:
         if not await is_running(folders):
+            if folders.is_of_service:
+                raise ServiceDownError
             errors = await to_thread.run_sync(import_module, "kai.store.errors")
             try:
                 await stack.enter_async_context(private(folders))
@@ -93,6 +108,8 @@ async def private(folders: Folders) -> AsyncIterator[Path]:
 
 async def start_in_background(folders: Folders) -> None:
     """Start a daemon that leaves when nobody needs it; returns when one answers. Raises `NotStartedError`."""
+    if folders.is_of_service:
+        raise ServiceDownError
     log = folders.state / "kai.log"
     daemon = await to_thread.run_sync(_spawn, folders, log)
     ended: int | None = None

@@ -30,7 +30,8 @@ def _findings(flags: FolderFlags) -> list[View]:
     name = "folders"
     try:
         folders = folders_of(flags)
-        prepare(folders)
+        if not folders.is_of_service:  # they are the daemon's there
+            prepare(folders)
         if problems := problems_of(folders):
             mend = "Correct the file; 'kai check-config' lists all."
             return [{"name": "config", "problem": str(one), "mend": mend} for one in problems]

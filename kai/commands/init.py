@@ -39,18 +39,22 @@ def command(how: Verb, name: str) -> None:
     how.lines({"config": str(path), "is_new": is_new, "backends": backends, "person": person}, told)
 
 
-def write_config(path: Path) -> bool:
-    """Write a kai.yaml that says every setting and sets none; False when there is a file already."""
+def commented() -> str:
+    """A kai.yaml that says every setting and sets none."""
     lines = (folder("config") / "kai.example.yaml").read_text().split("\n")
     # A default that stood in the file would stay when a later version has a better one.
-    written = "\n".join(f"#{line}" if line and not line.lstrip().startswith("#") else line for line in lines)
+    return "\n".join(f"#{line}" if line and not line.lstrip().startswith("#") else line for line in lines)
+
+
+def write_config(path: Path) -> bool:
+    """Write a `commented` kai.yaml; False when there is a file already."""
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
         return False
     with os.fdopen(descriptor, "w") as file:
-        file.write(written)
+        file.write(commented())
     return True
 
 

@@ -1,5 +1,6 @@
 """``kai serve``."""
 
+import faulthandler
 import gc
 import os
 import signal
@@ -33,6 +34,7 @@ def command(flags: FolderFlags, bridge: str | None, idle_exit_s: float) -> None:
     folders = folders_of(flags)
     on_ready = _with_terminal(folders) if bridge else None
     set_up("info")  # until the configuration says otherwise
+    faulthandler.enable()  # a watchdog ends a loop that is stuck by SIGABRT: the journal has the line it stands in
     os.chdir("/")  # so that it keeps no folder from being unmounted
     anyio.run(partial(daemon.run, folders, idle_exit_s=idle_exit_s, on_ready=on_ready))
 

@@ -102,6 +102,10 @@ def _folder_problems(folders: Folders) -> list[Problem]:
     if folders.config_from != "default" and not os.path.lexists(folders.config):
         told = f"there is no such folder (from {folders.config_from})"
         problems.append(problem(Place(str(folders.config)), "", told, "make it, or run 'kai init'"))
+    elif folders.is_of_service and not os.path.lexists(folders.config / "kai.yaml"):
+        told = "there is no such file, and a service goes on no guess"
+        remedy = "'kai system install' writes one; one without a setting is fine"
+        problems.append(problem(Place(str(folders.config / "kai.yaml")), "", told, remedy))
     stray = [path for path in children(folders.config, problems) if path.suffix in (".yaml", ".yml")]
     problems += [
         _stray_problem(path)

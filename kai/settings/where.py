@@ -1,7 +1,9 @@
-"""Which folders kai uses: flag, then ``$KAI_CONFIG``…, then systemd's environment, then the user's own (XDG)."""
+"""Which folders kai uses: flag, then ``$KAI_CONFIG``…, then systemd's environment, then the service's
+where kai is installed as one, else the user's own (XDG)."""
 
 import os
 import stat
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +12,7 @@ import platformdirs
 
 from kai.settings.problems import FolderError
 
+INSTALLED = (Path("/etc/kai"), Path("/var/lib/kai"), Path("/run/kai"))  # configuration, state, sockets of the service
 SOCKET_PATH_BYTES = 107  # sockaddr_un holds 108 with the closing NUL
 
 
@@ -23,6 +26,11 @@ class Folders:
     config_from: str = "flag"
     state_from: str = "flag"
     runtime_from: str = "flag"
+
+    @property
+    def is_of_service(self) -> bool:
+        """The sockets are those of the system service: every user may connect, and the uid decides."""
+        return self.runtime == INSTALLED[2]
 
     def socket(self, name: str) -> Path:
         """Path of a socket in the runtime folder. Raises `FolderError` when it is too long for a socket."""
@@ -47,20 +55,26 @@ def find(
     """The folders to use; makes none. Arguments are flags; `env` is the process's own unless given."""
     env = os.environ if env is None else env
 
+    service = INSTALLED if marker(Path(sys.prefix)).exists() else None
+
     def first(flag: str | Path | None, name: str, systemd: str, default: Path) -> tuple[Path, str]:
         listed = env.get(systemd, "").split(":")[0]  # systemd lists several folders with colons
         rungs = ((flag, "flag"), (env.get(name), f"${name}"), (listed if listed.startswith("/") else "", f"${systemd}"))
-        return next(
-            ((Path(path).absolute(), source) for path, source in rungs if path), (default.absolute(), "default")
-        )
+        last = (default.absolute(), "installed" if default in INSTALLED else "default")
+        return next(((Path(path).absolute(), source) for path, source in rungs if path), last)
 
-    own_config = platformdirs.user_config_path("kai", appauthor=False)
-    own_state = platformdirs.user_data_path("kai", appauthor=False)
+    own_config = service[0] if service else platformdirs.user_config_path("kai", appauthor=False)
+    own_state = service[1] if service else platformdirs.user_data_path("kai", appauthor=False)
     config_path, config_from = first(config, "KAI_CONFIG", "CONFIGURATION_DIRECTORY", own_config)
     state_path, state_from = first(state, "KAI_STATE", "STATE_DIRECTORY", own_state)
-    own_runtime = _own_runtime(env, state_path)
+    own_runtime = service[2] if service and state_path == service[1] else _own_runtime(env, state_path)
     runtime_path, runtime_from = first(runtime, "KAI_RUNTIME", "RUNTIME_DIRECTORY", own_runtime)
     return Folders(config_path, state_path, runtime_path, config_from, state_from, runtime_from)
+
+
+def marker(prefix: Path) -> Path:
+    """The file that says that the kai of this Python environment is the service of this machine."""
+    return prefix / "share/kai/installed"
 
 
 def prepare(folders: Folders) -> None:

@@ -51,6 +51,15 @@ def read(folders: Folders) -> Loaded:
     return Loaded(found.settings, backends, definitions)
 
 
+def refused(folders: Folders) -> tuple[str, ...]:
+    """Every problem of the configuration as a line; blocking."""
+    try:
+        read(folders)
+    except ConfigError as error:
+        return tuple(str(problem) for problem in error.problems)
+    return ()
+
+
 def _names(*places: Path) -> set[str]:
     """What there is, where one of it is bad, so that the others were not read."""
     return {each.stem for place in places if place.is_dir() for each in place.iterdir()}

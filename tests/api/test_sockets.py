@@ -81,3 +81,8 @@ def test_the_file_is_removed_at_the_end_but_not_when_it_is_another(tmp_path: Pat
         second.remove()
         second.remove()
     assert not (tmp_path / "people.sock").exists()
+
+
+def test_the_services_socket_is_for_whoever_this_machine_knows(tmp_path: Path) -> None:
+    with bind(tmp_path / "people.sock", for_all=True).listener:
+        assert stat.S_IMODE((tmp_path / "people.sock").lstat().st_mode) == 0o666

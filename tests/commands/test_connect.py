@@ -8,7 +8,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from kai.commands.connect import NotStartedError, ask, connected, is_running, start_in_background
+from kai.commands.connect import NotStartedError, ServiceDownError, ask, connected, is_running, start_in_background
 from kai.settings.problems import FolderError
 from kai.settings.where import Folders, find
 from tests.commands.conftest import Kai
@@ -83,3 +83,14 @@ def test_a_bad_configuration_is_told_by_every_command_that_needs_a_daemon(kai: K
     status, out, err = kai("person", "list")
     assert (status, out) == (1, "")
     assert "kai.yaml:1:1" in err
+
+
+async def test_no_command_starts_a_daemon_beside_a_service_that_is_down(
+    where: Folders, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Folders, "is_of_service", True)
+    for attempt in (start_in_background(where), connected(where).__aenter__()):
+        with pytest.raises(ServiceDownError) as refused:
+            await attempt
+        assert "systemctl start kai" in refused.value.hint
+    assert not (where.state / "kai.db").exists()

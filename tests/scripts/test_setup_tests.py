@@ -29,7 +29,7 @@ def run(machine: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_with_everything_there_nothing_is_done(machine: Path) -> None:
-    has(machine, node="", npm="", apt_get="exit 9", id="exit 9")
+    has(machine, node="", npm="", systemd_nspawn="", apt_get="exit 9", id="exit 9")
     done = run(machine)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
@@ -38,7 +38,7 @@ def test_a_plain_user_without_sudo_is_told_the_names_of_the_packages(machine: Pa
     has(machine, apt_get="exit 9", id="echo 1000", sudo="exit 1")
     done = run(machine)
     assert done.returncode == 2
-    assert "nodejs npm" in done.stderr
+    assert "nodejs npm systemd-container" in done.stderr
     assert "apt-get install" in done.stderr
 
 
@@ -52,14 +52,14 @@ def test_a_machine_that_is_no_debian_is_told_as_well(machine: Path) -> None:
 
 @pytest.mark.parametrize("user", ["echo 0", "echo 1000"])
 def test_root_and_who_may_use_sudo_get_the_packages_installed(machine: Path, user: str) -> None:
-    bring = f"for name in node npm; do ln -s /bin/true {machine}/$name; done"
+    bring = f"for name in node npm systemd-nspawn; do ln -s /bin/true {machine}/$name; done"
     install = f'echo "$@" >>{machine}/calls; case "$*" in *install*) {bring} ;; esac'
     has(machine, apt_get=install, id=user, sudo='shift; exec "$@"', true="")
     done = run(machine)
     assert done.returncode == 0, done.stderr
     update, installed = (machine / "calls").read_text().splitlines()
     assert "update" in update
-    assert installed.endswith("install -y --no-install-recommends ca-certificates nodejs npm")
+    assert installed.endswith("install -y --no-install-recommends ca-certificates nodejs npm systemd-container")
 
 
 def test_packages_that_do_not_bring_what_is_missing_are_no_success(machine: Path) -> None:

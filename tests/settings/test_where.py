@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kai.settings.problems import FolderError
-from kai.settings.where import SOCKET_PATH_BYTES, Folders, find, prepare
+from kai.settings.where import SOCKET_PATH_BYTES, Folders, find, marker, prepare
 
 
 @pytest.fixture(autouse=True)
@@ -110,3 +110,17 @@ def test_a_path_that_is_too_long_for_a_socket_is_refused_before_it_is_bound(tmp_
         Folders(tmp_path, tmp_path, tmp_path / ("x" * room)).socket("people.sock")
     with pytest.raises(FolderError, match="too long"):  # counted in bytes, not in characters
         Folders(tmp_path, tmp_path, tmp_path / ("ä" * (room - 1))).socket("people.sock")
+
+
+def test_the_kai_of_an_installed_service_finds_the_services_folders(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.prefix", str(tmp_path))
+    assert not find(env={}).is_of_service
+    marker(tmp_path).parent.mkdir(parents=True)
+    marker(tmp_path).touch()
+    found = find(env={"XDG_RUNTIME_DIR": str(tmp_path)})
+    assert (found.config, found.state, found.runtime) == (Path("/etc/kai"), Path("/var/lib/kai"), Path("/run/kai"))
+    assert (found.config_from, found.is_of_service) == ("installed", True)
+    own = find("c", tmp_path / "s", env={})
+    assert (own.config_from, own.runtime_from, own.is_of_service) == ("flag", "default", False)

@@ -1,0 +1,125 @@
+"""`kai system install` and `uninstall`: what belongs where, and in which order."""
+
+import os
+import stat
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from kai.commands.init import commented
+from kai.commands.system_steps import Steps
+from kai.model.errors import DeniedError
+from kai.resources import folder
+from kai.settings.where import INSTALLED, marker
+
+UNITS = ("kai.service", "kai-spawner.socket", "kai-spawner.service", "kai-bridge@.service")
+STARTED = ("kai-spawner.socket", "kai.service")
+WHERE_IT_IS_WRITTEN = "/opt/kai"  # in the shipped units, to be replaced by where this kai is
+HIDDEN = ("/home", "/root", "/run/user", "/tmp", "/var/tmp")  # noqa: S108 - what the units see nothing of
+USER = "kai"
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where the files of the service are; `root` is another than ``/`` only for tests."""
+
+    root: Path = Path("/")
+    prefix: Path = Path(sys.prefix)
+
+    def at(self, path: str | Path) -> Path:
+        return self.root / str(path).lstrip("/")
+
+    @property
+    def profile(self) -> Path:
+        return self.at("/etc/systemd/system/kai-spawner.service.d/profile.conf")
+
+
+def install(steps: Steps, *, profile: str | None = None, starts: bool = True, places: Places | None = None) -> None:
+    """Put everything in place and start it. Raises `DeniedError` for a kai that others may change."""
+    places = places or Places()
+    if reason := unsafe(places.prefix):
+        raise DeniedError(
+            f"this kai cannot serve: {reason}", f"Install it for root, as with 'python3 -m venv {WHERE_IT_IS_WRITTEN}'."
+        )
+    source = folder("systemd")
+    users, folders = places.at("/etc/sysusers.d/kai.conf"), places.at("/etc/tmpfiles.d/kai.conf")
+    if steps.file(users, (source / "kai.sysusers").read_text()):
+        steps.run("systemd-sysusers", users)
+    if steps.file(folders, (source / "kai.tmpfiles").read_text()):
+        steps.run("systemd-tmpfiles", "--create", folders)
+    config = places.at(INSTALLED[0] / "kai.yaml")
+    if os.path.lexists(config):
+        steps.note("kept", str(config))
+    else:
+        steps.file(config, commented(), 0o640, group=USER)
+    has_changed = [steps.file(places.at(f"/etc/systemd/system/{name}"), _unit(name, places)) for name in UNITS]
+    if profile or not places.profile.exists():
+        told = (source / "profiles" / f"{profile or 'strict'}.conf").read_text()
+        has_changed.append(steps.file(places.profile, told))
+    steps.file(marker(places.prefix), "kai of this folder is the service of this machine\n")
+    steps.link(places.at("/usr/local/bin/kai"), places.prefix / "bin/kai")
+    if any(has_changed):
+        steps.run("systemctl", "daemon-reload")
+    _start(steps, STARTED, starts=starts, has_changed=any(has_changed))
+
+
+def _start(steps: Steps, units: tuple[str, ...], *, starts: bool, has_changed: bool) -> None:
+    for unit in units:
+        if steps.ask("systemctl", "is-enabled", unit) != "enabled":
+            steps.run("systemctl", "enable", unit)
+        if not starts:
+            continue
+        if steps.ask("systemctl", "is-active", unit) != "active":
+            steps.run("systemctl", "start", unit)
+        elif has_changed and unit.endswith(".service"):
+            steps.run("systemctl", "restart", unit)
+    if starts and not steps.is_dry:
+        steps.note("is", f"kai.service: {steps.ask('systemctl', 'show', '-P', 'StatusText', 'kai') or 'started'}")
+
+
+def uninstall(steps: Steps, *, places: Places | None = None) -> None:
+    """Stop it and remove what `install` made, but for what is people's own."""
+    places = places or Places()
+    bridges = steps.ask("systemctl", "list-units", "--all", "--plain", "--no-legend", "kai-bridge@*").splitlines()
+    units = [line.split()[0] for line in bridges if line.strip()]
+    units += ["kai.service", "kai-spawner.service", "kai-spawner.socket"]
+    there = [unit for unit in units if steps.ask("systemctl", "show", "-P", "LoadState", unit) == "loaded"]
+    if there:
+        steps.run("systemctl", "disable", "--now", *there)
+    before = len(steps.done)
+    for name in UNITS:
+        steps.gone(places.at(f"/etc/systemd/system/{name}"))
+    steps.gone(places.profile)
+    if len(steps.done) > before:
+        steps.run("systemctl", "daemon-reload")
+        for unit in units[-3:]:
+            steps.ask("systemctl", "reset-failed", unit)
+    steps.gone(places.at("/etc/sysusers.d/kai.conf"))
+    steps.gone(places.at("/etc/tmpfiles.d/kai.conf"))
+    link = places.at("/usr/local/bin/kai")
+    if link.is_symlink() and link.readlink() == places.prefix / "bin/kai":
+        steps.gone(link)
+    steps.gone(marker(places.prefix))
+    for path, what in ((INSTALLED[0], "configuration"), (INSTALLED[1], "messages and people's files")):
+        if places.at(path).exists():
+            steps.note("is", f"{path} stays ({what}); remove it by hand if it shall go")
+    steps.note("is", f"the OS user {USER!r} and those of people stay; {places.prefix} stays")
+
+
+def _unit(name: str, places: Places) -> str:
+    text = (folder("systemd") / name).read_text()
+    return text.replace(f"{WHERE_IT_IS_WRITTEN}/", f"{places.prefix}/")
+
+
+def unsafe(prefix: Path) -> str:
+    """Why a kai in `prefix` must not run with privileges: somebody but root may change it. Empty: it may."""
+    for start in (prefix, Path(os.path.realpath(prefix / "bin/python"))):
+        if any(start.is_relative_to(hidden) for hidden in HIDDEN):
+            return f"{start} is not seen by a service"
+        for path in (start, *start.parents):
+            found = path.lstat()
+            if found.st_uid != 0:
+                return f"{path} belongs to user {found.st_uid}, not to root"
+            if found.st_mode & 0o022 and not (stat.S_ISLNK(found.st_mode) or found.st_mode & stat.S_ISVTX):
+                return f"others may write to {path}"
+    return ""
