@@ -27,6 +27,8 @@ COMMANDS: dict[str, str] = {
     "reload": "Let the running daemon read its configuration again.",
     "person": "People: add, list, show, set, remove, link.",
     "backend": "Agent CLIs: list, show, check, login, new.",
+    "backup": "Back up the database and the files of kai and its people.",
+    "restore": "Put a backup in the place of the state, proven whole first.",
     "use": "Choose the agent CLI and model.",
     "turn": "Turns: list, show, stop, retry.",
     "context": "The exact text put before a message: preview, show, diff, verify.",

@@ -193,6 +193,15 @@ class Client:
     async def doctor(self) -> list[View]:
         return await self._views("GET", "/v1/doctor")
 
+    async def backup(self) -> View:
+        """Back up the state; waits for as long as it takes."""
+        answer = await self._send("POST", "/v1/backups", json={}, timeout=None)
+        made: View = answer.json()
+        return made
+
+    async def backups(self) -> list[View]:
+        return await self._views("GET", "/v1/backups")
+
     async def reload(self) -> View:
         return await self._view("POST", "/v1/reload", {})
 

@@ -41,6 +41,7 @@ from kai.turns.lanes import Lanes
 from kai.turns.live import LiveTurns
 from kai.turns.parts import Parts
 from kai.turns.pool import Live, Pool
+from kai.turns.retention import Retention
 from kai.turns.route import Next, os_user
 from kai.turns.runner import Runner
 
@@ -50,6 +51,7 @@ SWEEP_EVERY_S = 5.0
 DROP_EVERY_S = 3600.0
 LOOK_AGAIN_S = 5.0  # at a configuration that was refused
 TELL_EVERY_S = 5.0
+DROP_LATEST_S = 6 * DROP_EVERY_S  # though something runs all the time
 DATABASE = "kai.db"
 RUNS = "runs"
 
@@ -95,7 +97,7 @@ async def daemon(folders: Folders) -> AsyncIterator[Daemon]:
         async with serve(_api_parts(parts, door, folders), folders):
             for channel in await store.read(turns.queued_channels):
                 lanes.wake(channel)
-            tasks.start_soon(_sweep, parts, runner)
+            tasks.start_soon(_sweep, parts, runner, door.retention)
             log.info("daemon.ready", version=__version__, pid=os.getpid(), state=str(folders.state))
             try:
                 yield Daemon(folders.runtime / PEOPLE, door, parts, runner, lanes)
@@ -198,16 +200,17 @@ def _declare(db: Connection, parts: Parts) -> tuple[Person, ...]:
     return people.every(db)
 
 
-async def _sweep(parts: Parts, runner: Runner) -> None:
-    """Close what has been idle for too long; now and then erase what was kept long enough."""
-    dropped_at = -DROP_EVERY_S
+async def _sweep(parts: Parts, runner: Runner, retention: Retention) -> None:
+    """Close what has been idle for too long; now and then, when nothing runs, erase what was kept long enough."""
+    dropped_at = -DROP_LATEST_S
     while True:
         await anyio.sleep(SWEEP_EVERY_S)
         await parts.pool.close_idle()
-        if parts.clock.monotonic() - dropped_at >= DROP_EVERY_S:
+        waited_s = parts.clock.monotonic() - dropped_at
+        if waited_s >= DROP_LATEST_S or (waited_s >= DROP_EVERY_S and not runner.every()):
             dropped_at = parts.clock.monotonic()
             try:
-                await runner.opening.background.drop_old()
+                await retention.drop_old()
             except (StoreError, OSError) as error:  # a full disk must not end the daemon
                 log.warning("daemon.not_dropped", problem=str(error))
 

@@ -157,6 +157,8 @@ ROUTES = (
     Route("POST", "/v1/backends/{id}/check", asks(Door.check_backend), "A live handshake with one.", NoBody),
     Route("GET", "/v1/status", asks(Door.status), "What runs, waits and is owed."),
     Route("GET", "/v1/doctor", asks(Door.doctor), "Findings, each with what to do."),
+    Route("POST", "/v1/backups", asks(Door.backup), "Back up the state; answers when it is whole.", NoBody, 201),
+    Route("GET", "/v1/backups", asks(Door.backups), "The backups that are there, the newest first."),
     Route("POST", "/v1/reload", asks(Door.reload), "Read the configuration again.", NoBody, changes_callers=True),
     Route("GET", "/v1/openapi.json", openapi, "This document."),
     Route("GET", "/healthz", healthz, "The daemon takes requests.", is_open=True),

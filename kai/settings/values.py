@@ -135,6 +135,17 @@ class AttachmentSettings:
 
 
 @shape
+class BackupSettings:
+    """What ``kai backup`` makes and keeps, in ``backups/`` of the state folder."""
+
+    keep: int = setting("Newest backups that are kept; older ones go after the next one is made.", 1, 1_000, default=7)
+    max_file_bytes: int = setting(
+        "Files of people larger than this are left out, and named.", 1_024, 1_024 * 1_024 * MIB, default=1_024 * MIB
+    )
+    warn_days: int = setting("'kai doctor' warns of no backup for so many days; 0: never.", 0, 3_650, default=7)
+
+
+@shape
 class ApiSettings:
     """The door."""
 
@@ -153,6 +164,12 @@ class LogSettings:
     """What the daemon writes to stderr."""
 
     level: Literal["debug", "info", "warning", "error"] = setting("Least level that is written.", default="info")
+    max_bytes: int = setting(
+        "Most bytes of kai.log, where a daemon in the background writes; one older file is kept beside it.",
+        65_536,
+        1_024 * MIB,
+        default=8 * MIB,
+    )
 
 
 @shape
@@ -212,6 +229,7 @@ class Settings:
     limits: LimitSettings = field(default_factory=LimitSettings)
     queue: QueueSettings = field(default_factory=QueueSettings)
     attachments: AttachmentSettings = field(default_factory=AttachmentSettings)
+    backups: BackupSettings = field(default_factory=BackupSettings)
     api: ApiSettings = field(default_factory=ApiSettings)
     memory: MemorySettings = field(default_factory=MemorySettings)
     log: LogSettings = field(default_factory=LogSettings)

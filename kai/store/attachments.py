@@ -21,8 +21,14 @@ def get(db: Connection, ref: AttachmentRef) -> AttachmentInfo:
 
 
 def older(db: Connection, before: datetime) -> tuple[str, ...]:
-    """Paths of files that nobody has sent in since `before`."""
-    rows = db.execute("SELECT path FROM attachment GROUP BY path HAVING max(added_at) < ?", (stamp(before),))
+    """Paths of files that nobody has sent in since `before`, but for those that go along with an unfinished turn."""
+    rows = db.execute(
+        "SELECT path FROM attachment GROUP BY path HAVING max(added_at) < ? EXCEPT SELECT a.path FROM turn t "
+        "JOIN message m ON m.message = t.message JOIN message_attachment l ON l.channel = m.channel "
+        "AND l.number = m.number JOIN attachment a ON a.ref = l.ref "
+        "WHERE t.state IN ('queued', 'running', 'asking', 'held')",
+        (stamp(before),),
+    )
     return tuple(row[0] for row in rows)
 
 

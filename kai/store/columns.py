@@ -107,14 +107,15 @@ def _reader(hint: Any) -> Callable[[Any], Any] | None:
     if get_origin(hint) is tuple:
         return _choices if args[0] is Choice else unpacked
     if hint is datetime:
-        return _moment
+        return moment
     if hint is bool or (isinstance(hint, type) and issubclass(hint, StrEnum)):
         reader: Callable[[Any], Any] = hint
         return reader
     return None
 
 
-def _moment(stamp: int) -> datetime:
+def moment(stamp: int) -> datetime:
+    """The aware time of such a stamp."""
     return _EPOCH + timedelta(microseconds=stamp)
 
 

@@ -16,6 +16,7 @@ _DELIVERY = (
     "SELECT d.*, a.chat, a.thread, ifnull(q.choices, '[]') AS choices FROM delivery d "
     "JOIN address a ON a.address = d.address LEFT JOIN question q ON q.ask = d.ask"
 )
+_CUT = "the connection was cut while it was sent"
 _OUTCOMES = {
     ReceiptOutcome.SENT: DeliveryState.SENT,
     ReceiptOutcome.UNSENT: DeliveryState.PENDING,
@@ -132,7 +133,23 @@ def owed(db: Connection, bridge: str) -> dict[str, int]:
     }
 
 
-def _lose_sight(db: Connection, delivery: DeliveryId, problem: str, now: datetime) -> None:
+def lose_all(db: Connection, why: str, now: datetime) -> None:
+    """Nothing that is owed is known not to have gone out: each becomes unknown, and its address is told."""
+    rows = db.execute("SELECT delivery, state FROM delivery WHERE state IN ('pending', 'claimed') ORDER BY number")
+    for row in rows.fetchall():
+        if row["state"] == DeliveryState.PENDING:
+            move(db, row["delivery"], DeliveryState.CLAIMED, claimed_at=now)
+        _lose_sight(db, row["delivery"], why, now, why)
+
+
+def go_on_from(db: Connection, now: datetime) -> None:
+    """Let the next number be beyond any that was given before `now`, by whatever database."""
+    beyond = int(now.timestamp() * 1000)
+    if not db.execute("UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = 'delivery'", (beyond,)).rowcount:
+        db.execute("INSERT INTO sqlite_sequence VALUES ('delivery', ?)", (beyond,))
+
+
+def _lose_sight(db: Connection, delivery: DeliveryId, problem: str, now: datetime, why: str = _CUT) -> None:
     """Nobody can tell whether it arrived: say so once at its address. Never of such a notice again."""
     move(db, delivery, DeliveryState.UNKNOWN, settled_at=now, problem=problem)
     row = db.execute("SELECT address, kind, turn, about FROM delivery WHERE delivery = ?", (delivery,)).fetchone()
@@ -140,7 +157,7 @@ def _lose_sight(db: Connection, delivery: DeliveryId, problem: str, now: datetim
         return
     what = {"answer": "An answer", "question": "A question", "notice": "A notice"}[row["kind"]]
     again = f" Show it again with: kai turn show {row['turn']}" if row["turn"] else ""
-    text = f"{what} may not have arrived here: the connection was cut while it was sent.{again}"
+    text = f"{what} may not have arrived here: {why}.{again}"
     turn = TurnId(row["turn"]) if row["turn"] else None
     owe(db, NewDelivery(AddressId(row["address"]), DeliveryKind.NOTICE, text, turn), now, about=delivery)
 

@@ -47,7 +47,7 @@ class CorruptDatabaseError(StoreError):
 
     problem: str = "the database is damaged"
     remedy: str = (
-        "Stop kai, keep a copy of the file with its -wal, and put the newest copy from the backups folder in its place."
+        "Stop kai, then 'kai restore newest --replace' (the damaged one stays aside); see 'kai backup --list'."
     )
 
 
@@ -57,6 +57,14 @@ class NewerDatabaseError(StoreError):
 
     problem: str = "this database was written by a newer version of kai"
     remedy: str = "Install that version again, or restore the copy in the backups folder made before the upgrade."
+
+
+@dataclass
+class UnfinishedRestoreError(StoreError):
+    """A restore was cut while it took the place of the state."""
+
+    problem: str = "a restore was cut short here: a part of the state is the old one"
+    remedy: str = "Complete it with 'kai restore --finish'; nothing is lost."
 
 
 @dataclass

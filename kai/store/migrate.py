@@ -11,7 +11,7 @@ from pathlib import Path
 from kai import resources
 from kai.model.errors import StoreError
 from kai.store.binding import Connection, complete_statement
-from kai.store.columns import stamp
+from kai.store.columns import moment, stamp
 from kai.store.errors import CorruptDatabaseError, NewerDatabaseError
 
 APPLICATION_ID = 0x6B61_6921  # "kai!" in the file's header: another program's database is never taken for ours
@@ -48,6 +48,11 @@ def version(db: Connection) -> int:
     """How many migrations this database has had."""
     number: int = db.execute("PRAGMA user_version").fetchone()[0]
     return number
+
+
+def made_at(db: Connection) -> datetime:
+    """When this database was made."""
+    return moment(db.execute("SELECT min(applied_at) FROM migration").fetchone()[0])
 
 
 def migrate(db: Connection, path: Path, migrations: tuple[Migration, ...], now: datetime) -> None:

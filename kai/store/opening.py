@@ -13,9 +13,17 @@ from pathlib import Path
 
 from kai.store import search
 from kai.store.binding import Connection, Error, Row, connect
-from kai.store.errors import CorruptDatabaseError, DaemonRunningError, DiskFullError, UnusableDatabaseError, translate
+from kai.store.errors import (
+    CorruptDatabaseError,
+    DaemonRunningError,
+    DiskFullError,
+    UnfinishedRestoreError,
+    UnusableDatabaseError,
+    translate,
+)
 from kai.store.migrate import APPLICATION_ID, migrate, shipped, sync_folder, version
 
+MARK = ".restoring.json"  # beside the database: a restore is taking its place
 _WAL_PAGES = 4000  # a commit brings a log of this length into the file itself, 16 MB: there was no quiet moment
 _WHOLLY_CHECKED_BYTES = 32 * 1024 * 1024
 _WAL_BYTES = 16 * 1024 * 1024  # a log that grew beyond this under a long read is cut back
@@ -27,8 +35,10 @@ def open_connections(
     """The writer and the readers of an up-to-date database, closed again by `stack`: readers, writer, then the lock."""
     try:
         stack.callback(os.close, take_lock(path))
+        if path.with_name(MARK).exists():
+            raise UnfinishedRestoreError(str(path.parent))
         _make(path, now)
-        stack.callback(os.close, _hold(path))
+        stack.callback(os.close, hold(path))
         writer = stack.enter_context(closing(connect_to(path, busy_s)))
         _check(writer, path)
         migrate(writer, path, shipped(), now)
@@ -67,7 +77,7 @@ def take_lock(path: Path) -> int:
     return descriptor
 
 
-def _hold(path: Path) -> int:
+def hold(path: Path) -> int:
     """The descriptor that holds the database itself: the lock beside it can be removed, and then locks nobody out.
 
     Linux keeps this kind of lock apart from those that SQLite sets within the file. Raises `DaemonRunningError`.

@@ -49,8 +49,9 @@ def is_new(db: Connection) -> bool:
     return db.execute("SELECT 1 FROM person LIMIT 1").fetchone() is None
 
 
-def every(db: Connection) -> tuple[Person, ...]:
-    return read_all(Person, db.execute(f"{_PRESENT} ORDER BY seq"))
+def every(db: Connection, *, removed: bool = False) -> tuple[Person, ...]:
+    """In the order in which they came; `removed` ones too, if asked for."""
+    return read_all(Person, db.execute(f"{'SELECT * FROM person' if removed else _PRESENT} ORDER BY seq"))
 
 
 def change(db: Connection, principal: PrincipalId, **fields: str) -> Person:

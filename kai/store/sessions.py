@@ -53,6 +53,11 @@ def retire_all(db: Connection, channel: ChannelId) -> int:
     ).rowcount
 
 
+def retire_every(db: Connection) -> None:
+    """Let no session at all be resumed."""
+    db.execute("UPDATE session SET state = 'retired' WHERE state <> 'retired'")
+
+
 def after_turn(
     db: Connection, session: SessionId, outcome: Outcome, now: datetime, *, worked: bool, block_went: bool, fresh: bool
 ) -> None:

@@ -227,6 +227,20 @@ def recover(db: Connection, now: datetime) -> tuple[Turn, ...]:
     return tuple(cut)
 
 
+def give_up_all(db: Connection, why: str, now: datetime) -> None:
+    """End every turn that waits or runs: it may have been done by a database that went on after this one."""
+    for row in db.execute(f"SELECT * FROM turn WHERE state = 'queued' OR {_LIVE} ORDER BY seq").fetchall():
+        turn = read(Turn, row)
+        told = (
+            f"{why}: whether this message was answered after that is not known. Ask again, or retry turn {turn.turn}."
+        )
+        if turn.state is TurnState.QUEUED:
+            outcome = Outcome(TurnState.STOPPED, reason=why)
+            finish(db, turn.turn, None, outcome, (NewDelivery(turn.address, DeliveryKind.NOTICE, told),), "kai", now)
+        else:
+            _interrupt(db, turn, now, why, told)
+
+
 def retry(db: Connection, turn: TurnId, now: datetime) -> Turn:
     """Queue a new turn for the same message. While a retry of this turn is not over, that one is given again.
 
@@ -312,13 +326,13 @@ def _may_have_acted(db: Connection, turn: TurnId) -> bool:
     return row is not None and row["state"] != DispatchState.PREPARED and row["sent_at"] is not None
 
 
-def _interrupt(db: Connection, turn: Turn, now: datetime) -> None:
+def _interrupt(db: Connection, turn: Turn, now: datetime, why: str = RESTARTED, told: str = "") -> None:
     questions.close_all(db, turn.turn, AskState.EXPIRED, now, reason="daemon restarted")
     kept = db.execute("SELECT text, tool_lines FROM partial WHERE turn = ?", (turn.turn,)).fetchone()
     text = kept["text"] if kept else ""
-    told = f"{RESTARTED[0].upper()}{RESTARTED[1:]}. Ask again, or retry turn {turn.turn}."
+    told = told or f"{why[0].upper()}{why[1:]}. Ask again, or retry turn {turn.turn}."
     if text.strip():
         told += f"\n\nUntil then (incomplete):\n\n{text}"
     tool_lines = unpacked(kept["tool_lines"]) if kept else ()
-    outcome = Outcome(TurnState.INTERRUPTED, text, tool_lines, incomplete=True, reason=RESTARTED)
+    outcome = Outcome(TurnState.INTERRUPTED, text, tool_lines, incomplete=True, reason=why)
     finish(db, turn.turn, None, outcome, (NewDelivery(turn.address, DeliveryKind.NOTICE, told),), "kai", now)

@@ -1,15 +1,10 @@
-"""What happens outside any turn: words of an agent that nobody waits for, notes, what was kept long enough."""
-
-from datetime import timedelta
-from pathlib import Path
-
-from anyio import to_thread
+"""What happens outside any turn: words of an agent that nobody waits for, and notes."""
 
 from kai.log import log
 from kai.model.ids import ChannelId, MessageId, fresh
 from kai.model.messages import Author, Message
 from kai.model.turns import DeliveryKind, NewDelivery
-from kai.store import attachments, channels, deliveries, messages, snapshots, turns
+from kai.store import channels, deliveries, messages, turns
 from kai.store.binding import Connection
 from kai.turns.parts import Parts
 
@@ -48,17 +43,3 @@ class Background:
             text = f"{name}, in the background: {text}"
         deliveries.owe(db, NewDelivery(last[0].address, DeliveryKind.NOTICE, text), now)
         return channels.address_of(db, last[0].address).bridge
-
-    async def drop_old(self) -> None:
-        """Erase snapshots and files that have been kept for as long as the settings say."""
-        settings, now = self._parts.config.settings, self._parts.clock.now()
-        before = now - timedelta(days=settings.snapshots.days)
-        while await self._parts.store.write_soft(snapshots.purge, before):
-            pass  # in small transactions: nobody waits long behind one
-        paths = await self._parts.store.read(attachments.older, now - timedelta(days=settings.attachments.days))
-        await to_thread.run_sync(_remove, paths)
-
-
-def _remove(paths: tuple[str, ...]) -> None:
-    for path in paths:
-        Path(path).unlink(missing_ok=True)

@@ -1,13 +1,14 @@
 """What is wrong with an installation, from the ground up: each finding has a name, what is wrong, and the mend."""
 
 import os
+from datetime import timedelta
 from pathlib import Path
 
 import anyio
 from anyio import to_thread
 
 from kai.model.people import Person
-from kai.store import binding, opening, people
+from kai.store import backup, binding, migrate, opening, people
 from kai.store.errors import CorruptDatabaseError
 from kai.turns.parts import Parts
 from kai.turns.views import View
@@ -22,6 +23,8 @@ async def findings(parts: Parts, own_user: str) -> list[View]:
     state = parts.store.path.parent
     found = [_finding("config", problem, "Correct the file, then 'kai reload'.") for problem in parts.config.problems]
     found += await to_thread.run_sync(_disk, state)
+    if not found or found[-1]["name"] != "disk-full":
+        found += await _backups(parts)
     if damage := await parts.store.read(opening.damage):
         found.append(_finding("database-damaged", f"{parts.store.path}: {damage}", CorruptDatabaseError.remedy))
     unwise = await to_thread.run_sync(parts.config.warnings)
@@ -59,6 +62,24 @@ def _disk(state: Path) -> list[View]:
     if free < LOW_BYTES:
         return [_finding("disk-low", f"the disk of {state} has only {free // 1024**2} MB left", "Make room on it.")]
     return []
+
+
+async def _backups(parts: Parts) -> list[View]:
+    state, days = parts.store.path.parent, parts.config.settings.backups.warn_days
+    there = await to_thread.run_sync(backup.listing, state)
+    last = there[0].manifest.moment if there else await parts.store.read(migrate.made_at)
+    found = []
+    if days and parts.clock.now() - last > timedelta(days=days):
+        problem = (
+            f"the last backup is of {last:%Y-%m-%d}" if there else f"there is no backup in {state}/{backup.FOLDER}"
+        )
+        found.append(_finding("backup-old", problem, "'kai backup'; docs/how-to/backup.md shows a timer for it."))
+    needed, room = await to_thread.run_sync(lambda: (backup.room_needed(state), backup.room(state)))
+    if needed > room:
+        problem = f"the disk of {state} will not hold another backup: {needed // 1024**2} MB are needed"
+        mend = "Make room, or keep fewer (backups.keep) and copy them elsewhere ('kai backup --to')."
+        found.append(_finding("backup-no-room", problem, mend))
+    return found
 
 
 async def _person(parts: Parts, person: Person, own_user: str) -> list[View]:

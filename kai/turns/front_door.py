@@ -23,6 +23,7 @@ from kai.turns.evidence import Evidence
 from kai.turns.inbox import Inbox
 from kai.turns.lanes import Lanes
 from kai.turns.parts import Parts
+from kai.turns.retention import Retention
 from kai.turns.route import Next
 from kai.turns.runner import Runner
 from kai.turns.stopping import Stopping
@@ -48,6 +49,7 @@ class FrontDoor:
         self._evidence = Evidence(parts)
         self._streams = Streams(parts)
         self._checks = Checks(parts, runner)
+        self.retention = Retention(parts)
 
     @property
     def listeners(self) -> int:
@@ -222,6 +224,14 @@ class FrontDoor:
     async def doctor(self, caller: Caller) -> list[View]:
         _operators_only(caller)
         return await self._checks.doctor()
+
+    async def backup(self, caller: Caller) -> View:
+        _operators_only(caller)
+        return await self.retention.back_up()
+
+    async def backups(self, caller: Caller) -> list[View]:
+        _operators_only(caller)
+        return await self.retention.backups()
 
     async def reload(self, caller: Caller) -> View:
         _operators_only(caller)

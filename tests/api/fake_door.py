@@ -201,6 +201,12 @@ class FakeDoor:
     async def doctor(self, caller: Caller) -> list[dict[str, Any]]:
         return self._views("doctor", caller)
 
+    async def backup(self, caller: Caller) -> dict[str, Any]:
+        return self._view("backup", caller)
+
+    async def backups(self, caller: Caller) -> list[dict[str, Any]]:
+        return self._views("backups", caller)
+
     async def reload(self, caller: Caller) -> dict[str, Any]:
         return self._view("reload", caller)
 

@@ -2,11 +2,13 @@
 
 import sys
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import anyio
 import pytest
 
+from kai.store import backup
 from tests.e2e.house import House, Kai
 from tests.small_disk import fill_up
 
@@ -79,4 +81,20 @@ async def test_a_page_that_was_damaged_since_the_start_is_a_finding(tmp_path: Pa
         await anyio.run_process([sys.executable, "-c", DAMAGE, str(house.folders.state / "kai.db")])
         (found,) = await kai.client.doctor()
         assert found["name"] == "database-damaged"
-        assert "backups" in found["mend"]
+        assert "kai restore" in found["mend"]
+
+
+async def test_a_backup_that_is_too_old_or_has_no_room_is_a_finding(kai: Kai, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = kai.daemon.parts.clock
+    later = clock.now() + timedelta(days=8)
+    monkeypatch.setattr(clock, "now", lambda: later)
+    (found,) = await kai.client.doctor()
+    assert (found["name"], "no backup" in found["problem"]) == ("backup-old", True)
+    await kai.client.backup()
+    assert await kai.client.doctor() == []
+    evermore = later + timedelta(days=8)
+    monkeypatch.setattr(clock, "now", lambda: evermore)
+    assert "last backup is of" in (await kai.client.doctor())[0]["problem"]
+    await kai.client.backup()
+    monkeypatch.setattr(backup, "room", lambda _: 1000)
+    assert [one["name"] for one in await kai.client.doctor()] == ["backup-no-room"]
