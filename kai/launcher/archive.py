@@ -33,7 +33,7 @@ def pack(roots: Mapping[str, str], out: BinaryIO, max_file_bytes: int) -> list[s
             packing.root(name, path)
         packing.tar.close()
     except BaseException:
-        packing.tar.fileobj.closed = True  # type: ignore[union-attr,attr-defined]  # else it writes an end when it is collected
+        packing.tar.fileobj.closed = True  # type: ignore[attr-defined]  # else it writes an end when it is collected
         raise
     return packing.left_out()
 
