@@ -62,3 +62,63 @@ def test_a_stderr_that_nobody_reads_stops_nothing() -> None:
     done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=writing, text=True)
     os.close(writing)
     assert done.stdout == "still here\n"
+
+
+STALLED = """
+import sys, time
+from kai.log import Log, log, set_up
+set_up("info", human=False)
+began = time.monotonic()
+with log.apart():
+    for number in range(40):
+        for event in range(500):
+            log.info(f"event.{event}", said="x" * 50)
+    print(f"{time.monotonic() - began:.1f}", flush=True)
+    sys.stdin.read(1)
+    while log._waiting.qsize():
+        time.sleep(0.01)
+"""
+
+
+def test_whoever_reads_stderr_may_stand_still_and_is_told_what_was_lost() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", STALLED],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdin
+        assert process.stdout
+        assert process.stderr
+        assert float(process.stdout.readline()) < 5  # nobody has read a line so far
+        process.stdin.write("x")
+        process.stdin.close()
+        rows = [json.loads(line) for line in process.stderr]
+    (dropped,) = [row["lines"] for row in rows if row["event"] == "log.dropped"]
+    assert len(rows) - 1 + dropped == 40 * 500
+    assert len(rows) >= 10_000
+
+
+def test_a_flood_of_one_event_is_counted_and_no_other_is_held_back(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 0.0
+    monkeypatch.setattr("time.monotonic", lambda: now)
+    own = Log()
+    own.set_up("info", human=False)
+    for _ in range(3000):
+        own.warning("api.crowded")
+    own.info("turn.finished")
+    now = 11.0
+    own.warning("api.crowded")
+    rows = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    assert len(rows) == 1002
+    assert [row["event"] for row in rows[-2:]] == ["turn.finished", "api.crowded"]
+    assert rows[-1]["left_out"] == 2000
+
+
+def test_what_waits_is_written_before_the_end() -> None:
+    code = "from kai.log import log\nwith log.apart():\n    [log.info('a.b', n=n) for n in range(900)]"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert len(done.stderr.splitlines()) == 900

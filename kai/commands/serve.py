@@ -26,7 +26,7 @@ def command(flags: FolderFlags, bridge: str | None, idle_exit_s: float) -> None:
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # to look for some reads all that is installed
     gc.disable()  # imports leave no garbage, and to look for it takes a tenth of a start
     from kai import daemon  # noqa: PLC0415 - it knows every part
-    from kai.log import set_up  # noqa: PLC0415
+    from kai.log import log, set_up  # noqa: PLC0415
 
     gc.freeze()  # what was imported stays: no need to look through it again and again
     gc.enable()
@@ -36,7 +36,8 @@ def command(flags: FolderFlags, bridge: str | None, idle_exit_s: float) -> None:
     set_up("info")  # until the configuration says otherwise
     faulthandler.enable()  # a watchdog ends a loop that is stuck by SIGABRT: the journal has the line it stands in
     os.chdir("/")  # so that it keeps no folder from being unmounted
-    anyio.run(partial(daemon.run, folders, idle_exit_s=idle_exit_s, on_ready=on_ready))
+    with log.apart():
+        anyio.run(partial(daemon.run, folders, idle_exit_s=idle_exit_s, on_ready=on_ready))
 
 
 def _with_terminal(folders: Folders) -> Any:
