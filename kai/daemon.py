@@ -27,8 +27,9 @@ from kai.model.errors import StoreError, errors_in
 from kai.model.ids import PrincipalId, fresh
 from kai.model.people import Person
 from kai.people.folders import PersonFolders
-from kai.processes.direct import DirectLauncher
-from kai.processes.marks import kill_marked, run_above
+from kai.processes.choose import launcher
+from kai.processes.launcher import Launcher
+from kai.processes.marks import kill_marked
 from kai.settings.where import Folders, prepare
 from kai.store import people, sessions, turns
 from kai.store.binding import Connection
@@ -88,7 +89,9 @@ async def daemon(folders: Folders) -> AsyncIterator[Daemon]:
         for turn in cut:
             log.warning("turn.interrupted", turn=turn.turn, channel=turn.channel)
         await to_thread.run_sync(_clear, folders.runtime / RUNS)
-        parts = _parts(folders, config, store, tasks, clock, await to_thread.run_sync(machine_zone))
+        chosen = config.settings.launcher
+        starts = await to_thread.run_sync(launcher, chosen.kind, chosen.socket)
+        parts = _parts(folders, config, store, tasks, clock, await to_thread.run_sync(machine_zone), starts)
         await _people(parts)
         runner = Runner(parts)
         lanes = Lanes(tasks, runner.next, runner.run)
@@ -98,7 +101,10 @@ async def daemon(folders: Folders) -> AsyncIterator[Daemon]:
             for channel in await store.read(turns.queued_channels):
                 lanes.wake(channel)
             tasks.start_soon(_sweep, parts, runner, door.retention)
-            log.info("daemon.ready", version=__version__, pid=os.getpid(), state=str(folders.state))
+            tasks.start_soon(starts.watch)
+            log.info(
+                "daemon.ready", version=__version__, pid=os.getpid(), state=str(folders.state), launcher=starts.name
+            )
             try:
                 yield Daemon(folders.runtime / PEOPLE, door, parts, runner, lanes)
             finally:
@@ -108,7 +114,9 @@ async def daemon(folders: Folders) -> AsyncIterator[Daemon]:
     log.info("daemon.ended", pid=os.getpid())
 
 
-def _parts(folders: Folders, config: Config, store: Store, tasks: TaskGroup, clock: SystemClock, zone: str) -> Parts:
+def _parts(
+    folders: Folders, config: Config, store: Store, tasks: TaskGroup, clock: SystemClock, zone: str, starts: Launcher
+) -> Parts:
     async def session_ended(live: Live) -> None:
         await store.write_soft(_session_ended, live, clock.now())
 
@@ -120,7 +128,7 @@ def _parts(folders: Folders, config: Config, store: Store, tasks: TaskGroup, clo
         backends=Backends(config),
         folders=PersonFolders(folders.state),
         retriever=DisabledRetriever(),
-        launcher=DirectLauncher(),
+        launcher=starts,
         pool=Pool(tasks, clock, on_end=session_ended, max_live=limits.max_live, idle_s=limits.idle_s),
         live=LiveTurns(),
         runs=folders.runtime / RUNS,
@@ -134,7 +142,7 @@ def _api_parts(parts: Parts, door: FrontDoor, folders: Folders) -> ApiParts:
         door=door,
         callers=Callers(_Directory(parts.store), lambda: parts.config.settings.operators),
         attachments=AttachmentFolder(folders.state / "attachments"),
-        run_of=run_above,
+        run_of=parts.launcher.run_of,
         max_body_bytes=lambda: parts.config.settings.api.max_body_bytes,
         max_attachment_bytes=lambda: parts.config.settings.attachments.max_bytes,
         limits=ApiLimits(),

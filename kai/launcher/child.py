@@ -1,38 +1,37 @@
 """Starts the agent as a child of this process, and says in words who lacks what when that fails."""
 
-import ctypes
+import json
 import os
 import signal
 from typing import NoReturn
 
-from kai.launcher.messages import Spawn
+from kai.launcher.groups import Group
+from kai.launcher.identity import Identity, drop_to, forbid_privileges, offer_for_oom, prctl
+from kai.launcher.messages import RefusedError, Spawn
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _UMASK = 0o077
-_libc = ctypes.CDLL(None, use_errno=True)
-
-
-class RefusedError(Exception):
-    """The agent was not started. `kind` and `reason` as in `messages.Refused`."""
-
-    def __init__(self, kind: str, reason: str) -> None:
-        super().__init__(reason)
-        self.kind = kind
-        self.reason = reason
+_REPORT_BYTES = 64 * 1024
 
 
 def adopt_orphans() -> None:
     """Make this process the parent of every descendant whose own parent ends, whatever session it is in."""
-    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
-def start(spec: Spawn) -> int:
+def die_with_parent(number: int) -> None:
+    """Get signal `number` when the parent ends. A change of user undoes this."""
+    prctl(_PR_SET_PDEATHSIG, number)
+
+
+def start(spec: Spawn, who: Identity | None = None, group: Group | None = None) -> int:
     """The pid of the started program, head of its own session, with this process's descriptors 0 to 2 and no other.
 
-    It dies with this process. Raises `RefusedError`; then nothing is left.
+    `who`: as which other user, in which control `group`. It dies with this process. Raises `RefusedError`; then nothing
+    is left.
     """
-    problem = _bad_spec(spec)
+    problem = bad_spec(spec)
     if problem:
         raise RefusedError("bad", problem)
     read_end, write_end = os.pipe()  # closed by a successful exec
@@ -44,15 +43,16 @@ def start(spec: Spawn) -> int:
         os.close(write_end)
         raise _refused(spec, "fork", error.errno or 0) from error
     if pid == 0:
-        _become(spec, attendant, write_end)
+        _become(spec, attendant, write_end, who, group)
     os.close(write_end)
-    report = os.read(read_end, 64)
+    report = b""
+    while part := os.read(read_end, _REPORT_BYTES):
+        report += part
     os.close(read_end)
     if not report:
         return pid
     os.waitpid(pid, 0)
-    stage, number = report.decode().split()
-    raise _refused(spec, stage, int(number))
+    raise RefusedError(*json.loads(report))
 
 
 def _refused(spec: Spawn, stage: str, number: int) -> RefusedError:
@@ -61,7 +61,8 @@ def _refused(spec: Spawn, stage: str, number: int) -> RefusedError:
     return RefusedError(*explain(spec, stage, number))
 
 
-def _bad_spec(spec: Spawn) -> str:
+def bad_spec(spec: Spawn) -> str:
+    """Why no program can be started by it; empty when one can."""
     if not spec.argv or not spec.argv[0].startswith("/"):
         return "the program is not given by its absolute path"
     if not spec.cwd.startswith("/"):
@@ -73,38 +74,61 @@ def _bad_spec(spec: Spawn) -> str:
     return ""
 
 
-def _become(spec: Spawn, attendant: int, report: int) -> NoReturn:
-    """In the child: turn into the agent, or report the failing stage and leave."""
+def _become(spec: Spawn, attendant: int, report: int, who: Identity | None, group: Group | None) -> NoReturn:
+    """In the child: turn into the agent, or report who lacks what and leave.
+
+    The order matters: while it is root it joins the group and takes its limits; the signal that ends it with its parent
+    is asked for after the user has changed, which would have undone it; folder and program are reached as the person.
+    """
     stage = "start"
     try:
+        if group is not None:
+            group.join()
+        if who is not None:
+            offer_for_oom()
         os.setsid()
         stage = "limits"
-        if spec.limits:
-            import resource  # noqa: PLC0415 - most runs have no limits, and start faster without it
-
-            for name, value in spec.limits.items():
-                resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (value, value))
-        os.umask(_UMASK)
+        _limit(spec.limits)
         stage = "start"
-        _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if who is not None:
+            drop_to(who)
+        os.umask(_UMASK)
+        die_with_parent(signal.SIGKILL)
         if os.getppid() != attendant:  # it ended before the line above could take effect
             os._exit(127)
-        for number in signal.valid_signals():
-            if number not in (signal.SIGKILL, signal.SIGSTOP):
-                signal.signal(number, signal.SIG_DFL)
-        signal.pthread_sigmask(signal.SIG_SETMASK, ())
+        if who is not None:
+            forbid_privileges()
+        _default_signals()
         stage = "cwd"
         os.chdir(spec.cwd)
         stage = "exec"
         os.execve(spec.argv[0], spec.argv, spec.env)  # noqa: S606 - no shell is wanted
     except OSError as error:
-        os.write(report, f"{stage} {error.errno or 0}".encode())
+        _report(report, spec, stage, error.errno or 0)
     except BaseException:  # noqa: BLE001 - nothing may run on in the child as if it were the parent
-        os.write(report, f"{stage} 0".encode())
+        _report(report, spec, stage, 0)
     os._exit(127)
 
 
-def _prctl(option: int, value: int) -> None:
-    if _libc.prctl(option, value, 0, 0, 0):
-        number = ctypes.get_errno()
-        raise OSError(number, os.strerror(number))
+def _limit(limits: dict[str, int]) -> None:
+    if limits:
+        import resource  # noqa: PLC0415 - most runs have no limits, and start faster without it
+
+        for name, value in limits.items():
+            resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (value, value))
+
+
+def _default_signals() -> None:
+    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
+        signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+
+
+def _report(report: int, spec: Spawn, stage: str, number: int) -> None:
+    """What failed is looked at again as the user for whom it did: nobody else can tell, and root must not look."""
+    try:
+        refused = _refused(spec, stage, number)
+        told = json.dumps([refused.kind, refused.reason]).encode()
+    except BaseException:  # noqa: BLE001 - as above
+        told = json.dumps(["bad", f"it cannot be started ({stage}, error {number})"]).encode()
+    os.write(report, told[:_REPORT_BYTES])

@@ -1,7 +1,7 @@
 """Messages between the daemon and whatever starts runs: one JSON object a datagram, `version` in each.
 
-Daemon to launcher: ``spawn``, ``kill``, ``claim``, ``stat``. Launcher to daemon: ``spawned``, ``exited``, ``gone``,
-``stats``, ``refused``.
+Daemon to launcher: ``spawn``, ``kill``, ``claim``, ``stat``, ``watch``. Launcher to daemon: ``spawned``, ``exited``,
+``gone``, ``stats``, ``refused``, ``watched``. The spawner takes one run a connection.
 
 Named tuples rather than dataclasses: those import ``inspect``, which would be a third of the time and of the memory
 of the process that attends a run.
@@ -32,8 +32,11 @@ class Spawn(NamedTuple):
 
 
 class Spawned(NamedTuple):
+    """`keeper` is the pid of the process that keeps the run, parent of all its orphans."""
+
     run: str
     pid: int
+    keeper: int = 0
     version: int = VERSION
 
 
@@ -66,10 +69,7 @@ class Kill(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """A daemon that was handed this channel takes the run over: ``spawned`` again, and ``exited`` if it has.
-
-    Taking over the pipes as well, after the daemon that made them is gone, is not built yet.
-    """
+    """A later daemon takes the run over: ``spawned`` again, and ``exited`` if it has. The pipes are its own affair."""
 
     run: str
     version: int = VERSION
@@ -94,6 +94,20 @@ class Stats(NamedTuple):
     version: int = VERSION
 
 
+class Watch(NamedTuple):
+    """This connection only shows that the spawner lives: answered by ``watched``, it ends when the spawner ends."""
+
+    version: int = VERSION
+
+
+class Watched(NamedTuple):
+    """`pid` is the spawner's; `groups` the folder below which every run has a control group of its own, "" if none."""
+
+    pid: int
+    groups: str = ""
+    version: int = VERSION
+
+
 class Refused(NamedTuple):
     """`kind` is "missing", "denied", "fork", "bad" or "alive"; `reason` says who lacks what."""
 
@@ -103,7 +117,16 @@ class Refused(NamedTuple):
     version: int = VERSION
 
 
-Message = Spawn | Spawned | Exited | Gone | Kill | Claim | Stat | Stats | Refused
+class RefusedError(Exception):
+    """The agent was not started. `kind` and `reason` as in `messages.Refused`."""
+
+    def __init__(self, kind: str, reason: str) -> None:
+        super().__init__(reason)
+        self.kind = kind
+        self.reason = reason
+
+
+Message = Spawn | Spawned | Exited | Gone | Kill | Claim | Stat | Stats | Watch | Watched | Refused
 _KINDS: dict[str, type[Message]] = {
     "spawn": Spawn,
     "spawned": Spawned,
@@ -113,6 +136,8 @@ _KINDS: dict[str, type[Message]] = {
     "claim": Claim,
     "stat": Stat,
     "stats": Stats,
+    "watch": Watch,
+    "watched": Watched,
     "refused": Refused,
 }
 _NAMES = {kind: name for name, kind in _KINDS.items()}

@@ -3,7 +3,7 @@
 import errno
 import os
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 import anyio
@@ -31,11 +31,14 @@ class Control:
         found = self._heard.get(kind)
         return found if isinstance(found, kind) else None
 
-    def tell(self, message: Message) -> None:
-        """Send it; to a keeper that is gone nothing is sent. Raises `BadMessageError` when it is too long."""
+    def tell(self, message: Message, passed: Sequence[int] = ()) -> None:
+        """Send it, with descriptors; to a keeper that is gone nothing is sent.
+
+        Raises `BadMessageError` when it is too long.
+        """
         data = encode(message)
         try:
-            self._channel.send(data)
+            socket.send_fds(self._channel, [data], passed)
         except OSError as error:
             if error.errno == errno.EMSGSIZE:
                 raise BadMessageError(f"{len(data)} bytes do not fit into one message") from error
@@ -64,7 +67,7 @@ class Control:
         self._is_reading = True
         try:
             await anyio.wait_readable(self._channel)
-            self._take_in()
+            self.take_in()
         except anyio.ClosedResourceError:
             self.is_open = False
         finally:  # cancelled or not: another waiter takes over
@@ -72,7 +75,8 @@ class Control:
             self._news.set()
             self._news = anyio.Event()
 
-    def _take_in(self) -> None:
+    def take_in(self) -> bool:
+        """Take in what has come; whether the other end is still there."""
         while self.is_open:
             try:
                 data = os.read(self._channel.fileno(), MAX_BYTES + 1)
@@ -80,9 +84,10 @@ class Control:
                 if data:
                     self._take(decode(data))
             except (BlockingIOError, ConnectionResetError):
-                return  # reset: it ended before it read our last message; what it said before that comes next
+                break  # reset: it ended before it read our last message; what it said before that comes next
             except BadMessageError as error:
                 log.error("run.bad_message", problem=str(error))
+        return self.is_open
 
     def _take(self, message: Message) -> None:
         self._heard[type(message)] = message

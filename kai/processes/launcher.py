@@ -1,5 +1,6 @@
 """The seam between kai and whatever starts runs: what to start, what a started run can do, how it ended."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -132,6 +133,22 @@ class Launcher(Protocol):
         """Start it. Raises `LaunchError` that names who lacks what; then nothing is left behind."""
         ...
 
-    async def claim(self, run: RunId) -> Run:
-        """Take over a run that a former daemon left behind. Raises `LaunchError` when there is no such run."""
+    async def claim(self, run: RunId, pipes: Sequence[int]) -> Run:
+        """Take over a run that a former daemon left behind, by the daemon's ends of its stdin, stdout and stderr.
+
+        They are the run's from here on, or closed. Raises `LaunchError` when there is no such run, or can be none.
+        """
+        ...
+
+    @property
+    def problem(self) -> str:
+        """Why no run can be started at this moment; empty when one can."""
+        ...
+
+    async def watch(self) -> None:
+        """Keep `problem` true, for as long as the daemon lives. Returns at once where there is nothing to watch."""
+        ...
+
+    def run_of(self, pid: int) -> RunId | None:
+        """The run that a process belongs to; None when it belongs to none. Blocks for milliseconds."""
         ...

@@ -41,6 +41,19 @@ def shape(cls: type[_T]) -> type[_T]:
 
 
 @shape
+class LauncherSettings:
+    """What starts the agents."""
+
+    kind: Literal["auto", "direct", "spawner", "sudo"] = setting(
+        "'direct' starts every agent as the daemon's own user; 'spawner' asks the privileged kai-spawner, so that each "
+        "person's agents run as that person's OS user; 'sudo' does that without it, and leaks: see docs/isolation.md. "
+        "'auto' takes the spawner where its socket is, else 'direct'. A change counts from the next start.",
+        default="auto",
+    )
+    socket: str = setting("Where the spawner listens.", default="/run/kai-spawner/spawner.sock")
+
+
+@shape
 class PeopleSettings:
     """What holds for everybody's files."""
 
@@ -222,6 +235,7 @@ class Settings:
     operators: tuple[str, ...] = setting(
         "OS users that may do everything, beside root and the daemon's own user. Empty: nobody else.", default=()
     )
+    launcher: LauncherSettings = field(default_factory=LauncherSettings)
     people: PeopleSettings = field(default_factory=PeopleSettings)
     context: ContextSettings = field(default_factory=ContextSettings)
     snapshots: SnapshotSettings = field(default_factory=SnapshotSettings)

@@ -57,6 +57,7 @@ class Checks:
             "uptime_s": round(time.monotonic() - self._started, 1),
             "pid": os.getpid(),
             "launcher": parts.launcher.name,
+            "degraded": parts.launcher.problem,
             "sessions": [
                 {
                     "session": live.row.session,

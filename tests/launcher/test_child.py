@@ -7,7 +7,7 @@ import psutil
 import pytest
 
 from kai.launcher import child
-from kai.launcher.messages import Spawn
+from kai.launcher.messages import RefusedError, Spawn
 
 
 def test_a_start_gives_the_pid_of_a_child_of_this_process() -> None:
@@ -18,7 +18,7 @@ def test_a_start_gives_the_pid_of_a_child_of_this_process() -> None:
 
 def test_a_refused_start_leaves_no_zombie() -> None:
     before = {one.pid for one in psutil.Process().children()}
-    with pytest.raises(child.RefusedError) as caught:
+    with pytest.raises(RefusedError) as caught:
         child.start(Spawn("r-1", ["/nowhere/agent"], {}, "/"))
     assert (caught.value.kind, caught.value.reason) == ("missing", "/nowhere does not exist")
     assert {one.pid for one in psutil.Process().children()} <= before
@@ -38,7 +38,7 @@ def test_a_refused_start_leaves_no_zombie() -> None:
     ],
 )
 def test_what_can_never_start_is_refused_without_a_try(spec: Spawn, reason: str) -> None:
-    with pytest.raises(child.RefusedError, match=reason) as caught:
+    with pytest.raises(RefusedError, match=reason) as caught:
         child.start(spec)
     assert caught.value.kind == "bad"
 

@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -12,12 +13,15 @@ from anyio.abc import TaskGroup
 
 from kai.model.errors import FailureKind, LaunchError, SessionBrokenError
 from kai.model.ids import RunId, fresh
+from kai.processes.kept import Pipes
 from kai.processes.launcher import Exit, Launcher, LaunchSpec, Run
+from tests.processes.escapes import ESCAPES, FORK_STORM, marked_in_cwd
 from tests.processes.seen import descriptors, eventually, is_alive, own_children, pids_in, threads
 
 Start = Callable[..., Awaitable[Run]]
+Make = Callable[..., LaunchSpec]
 
-PYTHON = (sys.executable, "-I", "-S", "-c")
+PYTHON = ("/usr/bin/python3" if Path("/usr/bin/python3").exists() else sys.executable, "-I", "-S", "-c")
 SH = ("/bin/sh", "-c")
 MB = 1024 * 1024
 
@@ -35,29 +39,36 @@ async def everything(run: Run) -> bytes:
     return b"".join(parts)
 
 
-ESCAPES = {
-    "a child": "sleep 1000 & echo $! > child",
-    "its own session": "setsid sleep 1000 & sleep 0.01; setsid sh -c 'echo $$ > session; exec sleep 1000' &",
-    "a double fork": "(setsid sh -c '(echo $$ > outer; sleep 1000 & echo $! > twice) &' &) &",
-    "deaf to TERM": "sh -c 'trap \"\" TERM HUP INT; echo $$ > deaf; while :; do sleep 1000; done' &",
-    "stopped": "sleep 1000 & echo $! > stopped; kill -STOP $!",
-    "deep": "( ( ( sleep 1000 & echo $! > deep; wait ) & wait ) & wait ) &",
-    "silent": "setsid sleep 1000 </dev/null >/dev/null 2>&1 & echo $! > silent",
-}
-
-
 class Conformance:
-    """A subclass gives the fixture `launcher`."""
+    """A subclass gives the fixture `launcher`, and what goes with it: the `user` of every run, that user's `home`, a
+    `tmp_path` of theirs, and a folder for `programs` that they cannot change.
+    """
 
     @pytest.fixture
-    async def start(self, launcher: Launcher) -> AsyncIterator[Start]:
+    def user(self) -> str:
+        return ""
+
+    @pytest.fixture
+    def home(self) -> str:
+        return "/nowhere"
+
+    @pytest.fixture
+    def programs(self, tmp_path: Path) -> Path:
+        return tmp_path
+
+    @pytest.fixture
+    def spec(self, user: str) -> Make:
+        return partial(spec, user=user)
+
+    @pytest.fixture
+    async def start(self, launcher: Launcher, spec: Make) -> AsyncIterator[Start]:
         """Starts runs, ends them, and fails the test that leaves a process, a thread or a descriptor behind."""
         await anyio.to_thread.run_sync(lambda: None)  # the loop's first worker thread opens descriptors of its own
         before = descriptors(), own_children(), threads()
         runs: list[Run] = []
 
         async def start(*argv: str, **more: object) -> Run:
-            run = await launcher.spawn(spec(*argv, **more))  # type: ignore[arg-type]
+            run = await launcher.spawn(spec(*argv, **more))
             runs.append(run)
             return run
 
@@ -77,8 +88,8 @@ class Conformance:
         assert await run.read() == b""
         assert (await run.wait()).code == 0
 
-    async def test_the_environment_is_exactly_what_was_asked_for(self, start: Start) -> None:
-        env = {"HOME": "/nowhere", "ODD": "a=b c\t\u00e4", "RAW": "\udcff"}
+    async def test_the_environment_is_exactly_what_was_asked_for(self, start: Start, home: str) -> None:
+        env = {"HOME": home, "ODD": "a=b c\t\u00e4", "RAW": "\udcff"}
         run = await start("/usr/bin/env", "-0", env=env)
         said = os.fsdecode(await everything(run)).split("\0")
         assert sorted(said) == sorted(["", *(f"{name}={value}" for name, value in env.items())])
@@ -137,9 +148,16 @@ class Conformance:
         ],
     )
     async def test_a_program_that_cannot_be_started_is_refused_with_who_lacks_what(
-        self, launcher: Launcher, start: Start, tmp_path: Path, make: str, kind: FailureKind, reason: str
+        self,
+        launcher: Launcher,
+        start: Start,
+        spec: Make,
+        programs: Path,
+        make: str,
+        kind: FailureKind,
+        reason: str,
     ) -> None:
-        path = tmp_path / "agent"
+        path = programs / "agent"
         match make:
             case "nothing":
                 pass
@@ -152,7 +170,7 @@ class Conformance:
                 path /= "agent"
             case _:
                 path.write_text(make)
-                path.chmod(0o600 if make == "plain" else 0o700)
+                path.chmod(0o600 if make == "plain" else 0o755)
         with pytest.raises(LaunchError) as caught:
             await launcher.spawn(spec(str(path)))
         assert reason.format(path=path) in caught.value.reason
@@ -160,7 +178,7 @@ class Conformance:
 
     @pytest.mark.parametrize("kind", ["missing", "file", "relative"])
     async def test_a_folder_that_cannot_be_entered_is_named(
-        self, launcher: Launcher, start: Start, tmp_path: Path, kind: str
+        self, launcher: Launcher, start: Start, spec: Make, tmp_path: Path, kind: str
     ) -> None:
         (tmp_path / "file").write_text("")
         folder = {"missing": tmp_path / "a/b", "file": tmp_path / "file", "relative": Path("here")}[kind]
@@ -169,7 +187,9 @@ class Conformance:
             await launcher.spawn(spec("/bin/true", cwd=str(folder)))
         assert reason in caught.value.reason
 
-    async def test_context_on_the_command_line_is_refused_not_cut(self, launcher: Launcher, start: Start) -> None:
+    async def test_context_on_the_command_line_is_refused_not_cut(
+        self, launcher: Launcher, start: Start, spec: Make
+    ) -> None:
         """Kind of F44: what does not fit must be an error that says so, whatever the size."""
         for size in (140_000, 400_000, 3_000_000):
             with pytest.raises(LaunchError) as caught:
@@ -181,13 +201,13 @@ class Conformance:
         [(("true",), {}), (("/bin/true", "a\0b"), {}), (("/bin/true",), {"A": "\0"}), (("/bin/true",), {"A=B": "c"})],
     )
     async def test_what_no_program_can_be_given_is_refused(
-        self, launcher: Launcher, start: Start, argv: tuple[str, ...], env: dict[str, str]
+        self, launcher: Launcher, start: Start, spec: Make, argv: tuple[str, ...], env: dict[str, str]
     ) -> None:
         with pytest.raises(LaunchError):
             await launcher.spawn(spec(*argv, env=env))
 
     async def test_a_start_that_is_cancelled_at_any_moment_leaves_nothing(
-        self, launcher: Launcher, start: Start, tmp_path: Path
+        self, launcher: Launcher, start: Start, spec: Make, tmp_path: Path
     ) -> None:
         for step in range(12):
             with anyio.move_on_after(step * 0.008):
@@ -348,7 +368,7 @@ class Conformance:
         assert not is_alive(pids_in(tmp_path)["child"])
         assert not is_alive(run.pid)
 
-    async def test_a_hundred_runs_leave_nothing(self, launcher: Launcher, start: Start) -> None:
+    async def test_a_hundred_runs_leave_nothing(self, launcher: Launcher, start: Start, spec: Make) -> None:
         """Kind of F8, F20, F25: no descriptor, zombie or thread remains of a run, however it ended."""
         before = descriptors(), own_children(), threads()
         limit = anyio.CapacityLimiter(4)
@@ -464,35 +484,7 @@ class Conformance:
     async def test_nothing_is_left_to_claim_after_an_end(self, launcher: Launcher, start: Start) -> None:
         run = await start("/bin/true")
         await run.aclose()
+        pipes = Pipes()
+        pipes.close_theirs()
         with pytest.raises(LaunchError):
-            await launcher.claim(run.run)
-
-
-FORK_STORM = """
-import os, time
-for kind in range(6):
-    if os.fork() == 0:
-        while True:
-            if os.fork() == 0:
-                if kind % 2:
-                    time.sleep(1000) if kind == 1 else os._exit(0)
-                os.setsid()
-            elif kind % 2 == 0:
-                os._exit(0)  # only the child goes on
-            else:
-                time.sleep(0.002)
-os.write(1, b"storm\\n")
-time.sleep(1000)
-"""
-
-
-def marked_in_cwd(folder: Path) -> list[int]:
-    """Processes that work in `folder`."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        try:
-            if entry.name.isdigit() and (entry / "cwd").readlink() == folder:
-                found.append(int(entry.name))
-        except OSError:
-            continue
-    return found
+            await launcher.claim(run.run, pipes.ours)

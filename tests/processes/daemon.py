@@ -12,13 +12,14 @@ import anyio
 
 from kai.model.errors import KaiError
 from kai.model.ids import RunId
-from kai.processes.direct import DirectLauncher, DirectRun
+from kai.processes.direct import DirectLauncher
+from kai.processes.kept import KeptRun
 from kai.processes.launcher import LaunchSpec
 
 RUN = RunId("r-daemon")
 
 
-async def do(run: DirectRun, word: str) -> object:
+async def do(run: KeptRun, word: str) -> object:
     match word:
         case "wait":
             end = await run.wait()

@@ -90,7 +90,7 @@ class TestDirect(Conformance):
     async def test_a_keeper_that_hangs_does_not_keep_the_tree_alive(
         self, start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("kai.processes.direct._ANSWER_S", 0.1)
+        monkeypatch.setattr("kai.processes.kept._ANSWER_S", 0.1)
         run = await start(*SH, ESCAPED, cwd=str(tmp_path))
         await eventually(lambda: len(pids_in(tmp_path)) == 3)
         os.kill(parent_of(run.pid), signal.SIGSTOP)
@@ -185,7 +185,7 @@ async def test_another_user_is_refused() -> None:
 
 async def test_a_claim_is_refused_with_a_sentence() -> None:
     with pytest.raises(LaunchError, match="keeps no run for a later daemon"):
-        await DirectLauncher().claim(RunId("r-x"))
+        await DirectLauncher().claim(RunId("r-x"), [])
     assert DirectLauncher().name == "direct"
 
 

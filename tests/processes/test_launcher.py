@@ -2,15 +2,16 @@
 
 from kai.launcher.messages import MAX_BYTES
 from kai.model.ids import RunId
-from kai.processes.direct import DirectLauncher, DirectRun
+from kai.processes.direct import DirectLauncher
+from kai.processes.kept import KeptRun
 from kai.processes.launcher import PIECE_BYTES, Exit, Launcher, LaunchSpec, Run, TreeAliveError
 
 
 def test_the_direct_launcher_is_a_launcher_and_its_runs_are_runs() -> None:
     launcher: Launcher = DirectLauncher()
-    kind: type[Run] = DirectRun
+    kind: type[Run] = KeptRun
     assert launcher.name == "direct"
-    assert kind is DirectRun
+    assert kind is KeptRun
 
 
 def test_a_spec_holds_nothing_by_default() -> None:

@@ -1,0 +1,139 @@
+"""OS users for a test, made and removed by it; and a privileged spawner with a policy for them."""
+
+import itertools
+import json
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can make OS users")
+SHIM = Path(__file__).resolve().parents[2] / "kai/launcher/shim.py"
+PYTHON = "/usr/bin/python3"  # one that every user may run: the tests' own may lie in root's home
+_numbers = itertools.count()
+
+
+def _try(*command: str) -> None:
+    """Another test may hold the lock of the user database at this moment."""
+    for _ in range(100):
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode == 0 or "lock" not in done.stderr:
+            break
+        time.sleep(0.05)
+    assert done.returncode == 0, done.stderr
+
+
+@contextmanager
+def os_user(*options: str) -> Iterator[pwd.struct_passwd]:
+    """A user with a home folder (0700) of its own."""
+    name = f"kait{os.getpid()}x{next(_numbers)}"
+    _try("useradd", "--create-home", "--user-group", "--shell", "/bin/sh", *options, name)
+    try:
+        entry = pwd.getpwnam(name)
+        Path(entry.pw_dir).chmod(0o700)
+        yield entry
+    finally:
+        for left in _of_user(entry.pw_uid):
+            os.kill(left, signal.SIGKILL)
+        _try("userdel", "--force", name)
+        shutil.rmtree(entry.pw_dir, ignore_errors=True)
+        Path(f"/var/mail/{name}").unlink(missing_ok=True)
+
+
+def _of_user(uid: int) -> list[int]:
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and entry.stat().st_uid == uid:
+                found.append(int(entry.name))
+        except OSError:
+            continue
+    return found
+
+
+@contextmanager
+def root_folder() -> Iterator[Path]:
+    """A folder that is root's all the way up, which everybody may enter: unlike pytest's own."""
+    path = Path(tempfile.mkdtemp(prefix="kai-test-", dir="/var/lib"))
+    path.chmod(0o755)
+    try:
+        yield path
+    finally:
+        shutil.rmtree(path)
+
+
+@dataclass
+class Spawner:
+    """A spawner of its own process. `folder` is root's."""
+
+    folder: Path
+    policy: dict[str, Any]
+    process: subprocess.Popen[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.write(self.policy)
+        self.start()
+
+    @property
+    def socket(self) -> Path:
+        return self.folder / "spawner.sock"
+
+    @property
+    def file(self) -> Path:
+        return self.folder / "spawner.json"
+
+    def write(self, policy: Any) -> None:
+        """Put another policy in place, as an installer does."""
+        new = self.folder / "new.json"
+        new.write_text(policy if isinstance(policy, str) else json.dumps(policy))
+        new.chmod(0o644)
+        new.rename(self.file)
+
+    def start(self) -> None:
+        command = [
+            sys.executable,
+            "-I",
+            "-S",
+            str(SHIM),
+            "spawner",
+            "--policy",
+            str(self.file),
+            "--socket",
+            str(self.socket),
+        ]
+        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        give_up_at = time.monotonic() + 15
+        while not self.socket.exists() or self.socket.stat().st_mode & 0o777 != 0o660:
+            assert self.process.poll() is None, self.process.communicate()
+            assert time.monotonic() < give_up_at
+            time.sleep(0.01)
+
+    def end(self, number: int = signal.SIGTERM) -> str:
+        """End it; what it said."""
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+        said = self.process.communicate(timeout=15)[1]
+        self.socket.unlink(missing_ok=True)
+        return said
+
+
+@contextmanager
+def spawner(daemon_user: str, users: list[str], programs: list[str], **more: Any) -> Iterator[Spawner]:
+    with root_folder() as folder:
+        policy = {"daemon_user": daemon_user, "users": users, "programs": programs, "min_uid": 1000, **more}
+        one = Spawner(folder, policy)
+        try:
+            yield one
+        finally:
+            one.end()
