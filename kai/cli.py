@@ -35,6 +35,7 @@ COMMANDS: dict[str, str] = {
     "channel": "Channels: list, show.",
     "history": "Messages: search, export.",
     "system": "The service of this machine: install, upgrade, uninstall.",
+    "tool": "For agents: call a tool of the run.",
     "bench": "Measure kai, each figure beside its baseline.",
     "version": "Print the version.",
 }

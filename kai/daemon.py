@@ -29,11 +29,12 @@ from kai.model.people import Person
 from kai.people.folders import PersonFolders
 from kai.processes.choose import launcher
 from kai.processes.launcher import Launcher
-from kai.processes.marks import kill_marked
+from kai.processes.marks import kill_marked, run_above
 from kai.settings.where import Folders, prepare
 from kai.store import people, sessions, turns
 from kai.store.binding import Connection
 from kai.store.database import Store, open_store
+from kai.tools.door import AgentDoor
 from kai.turns.backends import Backends
 from kai.turns.config import Config, read, refused
 from kai.turns.facts import machine_zone
@@ -45,6 +46,7 @@ from kai.turns.pool import Live, Pool
 from kai.turns.retention import Retention
 from kai.turns.route import Next, os_user
 from kai.turns.runner import Runner
+from kai.turns.runs import Runs
 
 DRAIN_S = 20.0  # what runs at a stop may still come to its end
 CLOSE_S = 15.0  # for the sessions to end after that
@@ -132,17 +134,23 @@ def _parts(
         pool=Pool(tasks, clock, on_end=session_ended, max_live=limits.max_live, idle_s=limits.idle_s),
         live=LiveTurns(),
         runs=folders.runtime / RUNS,
+        live_runs=Runs(folders.runtime / RUNS),
         socket=folders.runtime / AGENTS,
         zone=zone,
     )
 
 
 def _api_parts(parts: Parts, door: FrontDoor, folders: Folders) -> ApiParts:
+    surely_of = parts.launcher.run_of
     return ApiParts(
         door=door,
-        callers=Callers(_Directory(parts.store), lambda: parts.config.settings.operators),
+        callers=Callers(
+            _Directory(parts.store), lambda: parts.config.settings.operators, changes=lambda: door.removals
+        ),
         attachments=AttachmentFolder(folders.state / "attachments"),
-        run_of=parts.launcher.run_of,
+        run_of=lambda pid: surely_of(pid) or run_above(pid),
+        surely_of=surely_of,
+        agents=AgentDoor(parts.store, parts.live_runs),
         max_body_bytes=lambda: parts.config.settings.api.max_body_bytes,
         max_attachment_bytes=lambda: parts.config.settings.attachments.max_bytes,
         limits=ApiLimits(),

@@ -1,7 +1,7 @@
 """How answers go out over ASGI: JSON, problems, files, streams."""
 
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
@@ -97,9 +97,16 @@ async def send_file(send: Send, info: AttachmentInfo) -> None:
 
 
 async def send_stream(
-    receive: Receive, send: Send, stream: Stream, heartbeat_s: float, open_streams: set[anyio.CancelScope]
+    receive: Receive,
+    send: Send,
+    stream: Stream,
+    heartbeat_s: float,
+    open_streams: set[anyio.CancelScope],
+    still_may: Callable[[], Awaitable[None]] = anyio.lowlevel.checkpoint,
 ) -> None:
     """Send events until their source ends, the reader goes, or the server cancels the scope in `open_streams`.
+
+    `still_may` is asked before each event, and raises once the reader may see no more of it.
 
     Nothing is buffered here: the source is asked for the next item only when the last one has left the process, so
     a slow reader costs one event, and one that stands still is cut by the connection's own limit.
@@ -111,7 +118,7 @@ async def send_stream(
         async with group:
             open_streams.add(group.cancel_scope)
             group.start_soon(_watch, receive, send, heartbeat_s, group.cancel_scope)
-            await _pump(send, stream)
+            await _pump(send, stream, still_may)
             group.cancel_scope.cancel()
     finally:
         open_streams.discard(group.cancel_scope)
@@ -120,10 +127,11 @@ async def send_stream(
     await send({"type": "http.response.body", "body": b""})
 
 
-async def _pump(send: Send, stream: Stream) -> None:
+async def _pump(send: Send, stream: Stream, still_may: Callable[[], Awaitable[None]]) -> None:
     """Send what there is. An error of the source becomes the last event, `problem`."""
     try:
         async for item in stream.source:
+            await still_may()
             await _push(send, stream.shape(item))
     except KaiError as error:
         await _push(send, Event("problem", document(error)))

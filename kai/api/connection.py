@@ -3,6 +3,7 @@
 import asyncio
 import socket
 import struct
+import time
 from collections import Counter
 from typing import Any
 
@@ -187,4 +188,4 @@ class PeerConnection(HttpToolsProtocol):
 
 def _peer(sock: Any) -> Peer:
     pid, uid, gid = _CREDENTIALS.unpack(sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size))
-    return Peer(uid, gid, pid)
+    return Peer(uid, gid, pid, time.clock_gettime(time.CLOCK_BOOTTIME))

@@ -13,8 +13,10 @@ from kai.api.bodies import Body, Fields, NoQuery, checked
 from kai.api.callers import Callers
 from kai.api.limits import ApiLimits
 from kai.api.requests import header, json_body, query
-from kai.model.errors import ApiError, KaiError
+from kai.model.errors import ApiError, DeniedError, KaiError
+from kai.model.ids import RunId
 from kai.model.messages import AttachmentInfo
+from kai.tools.door import AgentDoor
 from kai.turns.door import Caller, Door
 
 NOBODY = Caller(None, "", operator=False, os_user="")
@@ -24,15 +26,18 @@ NOBODY = Caller(None, "", operator=False, os_user="")
 class Parts:
     """All that the handlers stand on. The callables are asked each time, so that a reload is felt at once.
 
-    `run_of` tells the run that a process id belongs to; it may block, and is called in a worker thread.
+    `run_of` tells the run that a process id belongs to, by whatever tells of one; `surely_of` only by what a process
+    cannot change. Both may block, and are called in a worker thread.
     """
 
     door: Door
     callers: Callers
     attachments: AttachmentFolder
-    run_of: Callable[[int], str | None]
+    run_of: Callable[[int], RunId | None]
     max_body_bytes: Callable[[], int]
     max_attachment_bytes: Callable[[], int]
+    surely_of: Callable[[int], RunId | None] = lambda _: None
+    agents: AgentDoor | None = None  # None: no agent is let in
     limits: ApiLimits = field(default_factory=ApiLimits)
     streams: set[anyio.CancelScope] = field(default_factory=set)
 
@@ -97,8 +102,8 @@ class Endpoint:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         route = self._route
         try:
-            answer = await route.handler(await self._call(scope, receive))
-            await self._send(receive, send, answer)
+            call = await self._call(scope, receive)
+            await self._send(call, send, await route.handler(call))
         except KaiError as error:
             await refuse(send, error)
         except Exception as error:  # noqa: BLE001 - the boundary of a request: logged, and said without a traceback
@@ -112,7 +117,7 @@ class Endpoint:
         route, parts = self._route, self._parts
         caller = NOBODY
         if not route.is_open:
-            caller = await parts.callers.resolve(scope["kai.peer"], header(scope, b"kai-as"))
+            caller = await self._caller(scope)
         if issubclass(route.fields, Body):
             if scope["query_string"]:
                 checked(NoQuery, query(scope))
@@ -122,11 +127,19 @@ class Endpoint:
         fields = dict(checked(route.fields, data))
         return Call(caller, scope["path_params"].get("id", ""), fields, parts, scope, receive)
 
-    async def _send(self, receive: Receive, send: Send, answer: Any) -> None:
+    async def _caller(self, scope: Scope) -> Caller:
+        return await self._parts.callers.resolve(scope["kai.peer"], header(scope, b"kai-as"))
+
+    async def _send(self, call: Call, send: Send, answer: Any) -> None:
         status, parts = self._route.status, self._parts
+
+        async def still_may() -> None:
+            if await self._caller(call.scope) != call.caller:
+                raise DeniedError("what you may do here has changed", "Connect again.")
+
         match answer:
             case Stream():
-                await send_stream(receive, send, answer, parts.limits.heartbeat_s, parts.streams)
+                await send_stream(call.receive, send, answer, parts.limits.heartbeat_s, parts.streams, still_may)
             case AttachmentInfo():
                 await send_file(send, answer)
             case str():

@@ -193,6 +193,7 @@ class Facts:
     workspace_instructions: str = ""
     workspace_file: PersonFile | None = None  # a system_prompt_file inside a home: a person file, in place of them
     tools: tuple[ToolNotice, ...] = ()
+    tools_over_mcp: bool = False
     skill_bodies: tuple[Skill, ...] = ()
     reply_quote: str = ""
     attachments: tuple[AttachmentInfo, ...] = ()

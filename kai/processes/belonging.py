@@ -1,5 +1,6 @@
 """Which run a process belongs to, by what it cannot change: its control group, or whose descendant it is."""
 
+import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,6 +9,9 @@ from kai.launcher.tree import process
 from kai.model.ids import RunId
 
 UNKNOWN = RunId("unknown")  # surely in a run, and nobody can say in which
+_GROUP_FILE = "/proc/{}/cgroup"
+_TRIES = 3
+_TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 _GROUP = re.compile(r"^0::.*/runs/run-([A-Za-z0-9_-]+)$", re.MULTILINE)
 
 
@@ -17,7 +21,7 @@ def run_in_group(pid: int, groups: str) -> RunId | None:
     Where other users' processes are hidden from us, the groups' own lists tell.
     """
     try:
-        if found := _GROUP.search(Path(f"/proc/{pid}/cgroup").read_text()):
+        if found := _GROUP.search(Path(_GROUP_FILE.format(pid)).read_text()):
             return RunId(found[1])
     except OSError:
         for listing in Path(groups).glob("run-*/cgroup.procs") if groups else ():
@@ -31,14 +35,27 @@ def run_below(pid: int, keepers: Mapping[int, RunId], root: int = 0) -> RunId | 
 
     `root` is a process whose children are all keepers, also those that `keepers` does not know yet; 0: there is none.
     """
-    while pid > 1:
-        if not root and pid in keepers:
-            return keepers[pid]
-        found = process(pid)
-        if root and found is not None and found.parent == root:
-            return keepers.get(pid, UNKNOWN)
-        pid = found.parent if found else 0
+    for _ in range(_TRIES):  # a parent that ends during the look has left its children to the keeper
+        above: int | None = pid
+        while above is not None and above > 1:
+            if not root and above in keepers:
+                return keepers[above]
+            found = process(above)
+            if root and found is not None and found.parent == root:
+                return keepers.get(above, UNKNOWN)
+            above = found.parent if found else None
+        if above is not None:
+            return None
     return None
+
+
+def began_after(pid: int, at_s: float) -> bool:
+    """Whether the process began later than `at_s` (seconds since boot): its pid was another's then. Blocks."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+    except OSError:
+        return False  # hidden, or gone: others see to that
+    return int(fields[19]) * _TICK_S > at_s + _TICK_S
 
 
 def _words(file: Path) -> list[str]:

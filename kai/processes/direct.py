@@ -18,7 +18,7 @@ from kai.processes.belonging import run_below
 from kai.processes.control import Control
 from kai.processes.kept import KeptRun, Pipes
 from kai.processes.launcher import LaunchSpec
-from kai.processes.marks import kill_marked, run_above
+from kai.processes.marks import kill_marked
 from kai.resources import module_file
 
 Start = Callable[[Sequence[int], int], "KeeperProcess"]
@@ -126,9 +126,8 @@ class Keepers:
         self._every = [*(each for each in self._every if not each[0].is_collected), (keeper, run)]
 
     def run_of(self, pid: int) -> RunId | None:
-        """By the mark that a run bears, where we may look at it; else by its ancestors. Blocks."""
-        keepers = {keeper.pid: run for keeper, run in self._every if not keeper.is_collected}
-        return run_above(pid) or run_below(pid, keepers)
+        """By its ancestors: a mark anybody could copy. Blocks."""
+        return run_below(pid, {keeper.pid: run for keeper, run in self._every if not keeper.is_collected})
 
 
 async def spawn_below(start: Start, spec: LaunchSpec, keepers: Keepers, *, passes: bool) -> KeptRun:

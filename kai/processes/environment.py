@@ -18,6 +18,7 @@ from kai.model.ids import RunId
 from kai.processes.marks import MARK
 
 SOCKET = "KAI_SOCKET"
+RUN_FILE = "KAI_RUN_FILE"  # holds the token; not named for it, as agents keep *TOKEN* from what they start
 _PASSED = ("LANG", "LANGUAGE", "TERM", "TZ", "TMPDIR")
 _LOCALE = re.compile(r"LC_[A-Z]+")
 _SYSTEM_PATH = ("/usr/local/bin", "/usr/bin", "/bin")

@@ -150,5 +150,5 @@ class Launcher(Protocol):
         ...
 
     def run_of(self, pid: int) -> RunId | None:
-        """The run that a process belongs to; None when it belongs to none. Blocks for milliseconds."""
+        """The run of a process, by what it cannot change; None when it is of none. Blocks for milliseconds."""
         ...

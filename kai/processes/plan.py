@@ -13,7 +13,7 @@ from kai.catalog.discover import native_of
 from kai.model.backends import Manifest
 from kai.model.errors import BadInputError, FailureKind, LaunchError
 from kai.model.ids import RunId
-from kai.processes.environment import Owner, environment, search_path
+from kai.processes.environment import RUN_FILE, Owner, environment, search_path
 from kai.processes.launcher import LaunchSpec
 
 ARGV_BYTES = 64 * 1024  # the system takes 128 KiB for one argument; what is longer belongs on stdin, unseen by others
@@ -42,6 +42,7 @@ def plan(  # noqa: PLR0913 - every choice that makes a run, by name
     os_user: str,
     home: Path,
     socket_path: Path,
+    token_path: Path | None = None,
     inherited: Mapping[str, str] | None = None,
 ) -> LaunchPlanned:
     """Plan one run. `permissions` is "ask" or "bypass"; empty `model`, `effort`, `resume` leave their arguments out.
@@ -66,6 +67,9 @@ def plan(  # noqa: PLR0913 - every choice that makes a run, by name
     env, notes = environment(
         manifest, run=run, permissions=permissions, owner=owner, socket_path=socket_path, inherited=inherited
     )
+    if token_path is not None:
+        # Last, so that nothing there stands in for what is the person's: `kai tool` is all that is wanted of it.
+        env |= {RUN_FILE: str(token_path), "PATH": f"{env['PATH']}:{Path(sys.executable).parent}"}
     if permissions == "bypass" and ROOT_BYPASS_NEEDS_SANDBOX in manifest.quirks and _is_root(os_user):
         env["IS_SANDBOX"] = "1"
         notes += (

@@ -50,6 +50,7 @@ class FrontDoor:
         self._streams = Streams(parts)
         self._checks = Checks(parts, runner)
         self.retention = Retention(parts)
+        self.removals = 0  # of people: whoever keeps what was found of them looks again
 
     @property
     def listeners(self) -> int:
@@ -189,6 +190,7 @@ class FrontDoor:
         _operators_only(caller)
         person = await self._parts.store.read(_person, caller, principal)
         await self._parts.store.write(people.remove, person.principal, self._parts.clock.now())
+        self.removals += 1  # at once, not when all is ended that goes on for them
         for turn in await self._parts.store.read(turns.unfinished, person.principal):
             await self._stopping.stop(turn)
         for live in self._parts.pool.every():

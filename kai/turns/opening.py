@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from anyio import to_thread
+from anyio import CancelScope, to_thread
 
 from kai.catalog.tools import notices
 from kai.context.epoch import Grounds, epoch
@@ -133,20 +133,38 @@ class Opening:
             for note in planned.notes:
                 await self.background.note(row.channel, note)
             limits = self._parts.config.settings.limits.over(route.manifest.limits)
-            async with open_session(
-                self._parts.launcher,
-                planned.spec,
-                driver_for(self.setup(route)),
-                limits,
-                clock=self._parts.clock,
-                wire_path=self._parts.runs / run / "wire",
-                resume=row.native_id,
-                helpers=route.manifest.helpers,
-                on_unsolicited=partial(self.background.unsolicited, row.channel, route.manifest.title),
-            ) as session:
+            async with (
+                self._known(route, row, run),
+                open_session(
+                    self._parts.launcher,
+                    planned.spec,
+                    driver_for(self.setup(route)),
+                    limits,
+                    clock=self._parts.clock,
+                    wire_path=self._parts.runs / run / "wire",
+                    resume=row.native_id,
+                    helpers=route.manifest.helpers,
+                    on_unsolicited=partial(self.background.unsolicited, row.channel, route.manifest.title),
+                ) as session,
+            ):
                 yield session
 
         return open_it
+
+    @asynccontextmanager
+    async def _known(self, route: Route, row: SessionRow, run: RunId) -> AsyncIterator[None]:
+        """While its processes live, they are let in on the agents' face."""
+        runs = self._parts.live_runs
+        begin = partial(
+            runs.begin, run, session=row.session, channel=row.channel, principal=row.principal,
+            os_user=route.person.os_user,
+        )  # fmt: skip
+        await to_thread.run_sync(begin)
+        try:
+            yield
+        finally:
+            with CancelScope(shield=True):
+                await to_thread.run_sync(runs.end, run)
 
     def _plan(self, route: Route, resume: str, run: RunId) -> LaunchPlanned:
         return plan(
@@ -161,6 +179,7 @@ class Opening:
             os_user=route.person.os_user,
             home=home_of_login(route.person),
             socket_path=self._parts.socket,
+            token_path=self._parts.live_runs.token_file(run),
         )
 
     async def handshake(self, manifest: Manifest, os_user: str) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from kai.turns.backends import Backends
 from kai.turns.config import Config
 from kai.turns.live import LiveTurns
 from kai.turns.pool import Pool
+from kai.turns.runs import Runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,7 @@ class Parts:
     pool: Pool
     live: LiveTurns
     runs: Path
+    live_runs: Runs
     socket: Path
     zone: str = "UTC"  # IANA name of the machine's own time zone
     zones: dict[str, tzinfo] = field(default_factory=dict)  # time zones that were loaded

@@ -16,8 +16,9 @@ from kai.api.callers import Callers
 from kai.api.endpoint import Parts
 from kai.api.limits import ApiLimits
 from kai.api.server import AGENTS, PEOPLE, serve
+from kai.model.ids import RunId
 from kai.settings.where import Folders
-from tests.api.fake_door import ANNA, BEN, FakeDirectory, FakeDoor
+from tests.api.fake_door import ANNA, BEN, FakeAgents, FakeDirectory, FakeDoor
 
 MAX_BODY = 64 * 1024
 MAX_FILE = 3 * 1024 * 1024
@@ -33,7 +34,9 @@ class House:
     operators: tuple[str, ...] = ()
     trusted_uids: tuple[int, ...] | None = None  # (): who runs the test is no operator
     os_user: Callable[[int], str] = lambda _uid: "anna"
-    run_of: Callable[[int], str | None] = lambda _pid: None
+    run_of: Callable[[int], RunId | None] = lambda _pid: None
+    surely_of: Callable[[int], RunId | None] = lambda _pid: None
+    agents_door: FakeAgents = field(default_factory=FakeAgents)
     limits: ApiLimits = field(default_factory=ApiLimits)
 
     @property
@@ -56,6 +59,8 @@ class House:
             callers=callers,
             attachments=AttachmentFolder(self.folder / "state" / "attachments"),
             run_of=self.run_of,
+            surely_of=self.surely_of,
+            agents=self.agents_door,  # type: ignore[arg-type]
             max_body_bytes=lambda: MAX_BODY,
             max_attachment_bytes=lambda: MAX_FILE,
             limits=self.limits,

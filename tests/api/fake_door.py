@@ -7,9 +7,9 @@ from typing import Any
 
 import anyio
 
-from kai.model.errors import UnknownThingError
+from kai.model.errors import DeniedError, UnknownThingError
 from kai.model.events import Choice, ChoiceKind
-from kai.model.ids import AddressId, AskId, AttachmentRef, ChannelId, DeliveryId, MessageId, PrincipalId, TurnId
+from kai.model.ids import AddressId, AskId, AttachmentRef, ChannelId, DeliveryId, MessageId, PrincipalId, RunId, TurnId
 from kai.model.messages import Accepted, AttachmentInfo, InboundMessage
 from kai.model.people import Person, Preference
 from kai.model.states import DeliveryState, TurnState
@@ -217,3 +217,25 @@ class FakeDoor:
     def _views(self, name: str, caller: Caller, *args: Any) -> list[dict[str, Any]]:
         found = self._note(name, caller, *args)
         return found if isinstance(found, list) else [found]
+
+
+@dataclass
+class FakeAgents:
+    """An agents' door that lets in whoever is of a run, and remembers what proved it."""
+
+    calls: list[tuple[Any, ...]] = field(default_factory=list)
+
+    def admit(self, *proof: Any) -> Any:
+        self.calls.append(proof)
+        if proof[1] is None and not proof[2]:
+            raise DeniedError("this socket is for agents that kai has started")
+        return proof[1]
+
+    async def whoami(self, run: RunId) -> dict[str, Any]:
+        return {"run": run}
+
+    async def tools(self, run: RunId) -> list[dict[str, Any]]:
+        return []
+
+    async def call(self, run: RunId, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        return {"tool": name, "arguments": arguments}

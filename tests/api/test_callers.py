@@ -1,12 +1,14 @@
 """Who calls follows from the peer's uid, and a process of a run is never taken for a person."""
 
 import os
+import time
 
 import anyio
 import pytest
 
 from kai.api.callers import Callers, Peer, run_of_peer
 from kai.model.errors import DeniedError, UnknownThingError
+from kai.model.ids import RunId
 from kai.model.people import Person
 from tests.api.fake_door import ANNA, BEN, FakeDirectory
 
@@ -66,6 +68,15 @@ async def test_nobody_else_may_speak_for_anybody_not_even_for_itself(name: str) 
         await callers(FakeDirectory(ANNA, BEN)).resolve(peer(1001), name)
 
 
+async def test_who_is_an_operator_is_looked_up_at_every_call() -> None:
+    """The attack: an operator whose name was taken out of the configuration goes on for as long as they are kept."""
+    names = ["anna"]
+    known = Callers(FakeDirectory(ANNA), lambda: names, trusted_uids=(), os_user=lambda uid: NAMES.get(uid, ""))
+    assert (await known.resolve(peer(1001), "")).operator
+    names.clear()
+    assert not (await known.resolve(peer(1001), "")).operator
+
+
 async def test_a_caller_is_looked_up_once_until_it_is_forgotten() -> None:
     directory = FakeDirectory(ANNA)
     known = callers(directory)
@@ -122,9 +133,9 @@ async def test_the_real_os_user_of_this_process_is_found() -> None:
 async def test_the_run_of_a_peer_is_looked_up_once() -> None:
     asked: list[int] = []
 
-    def run_of(pid: int) -> str | None:
+    def run_of(pid: int) -> RunId | None:
         asked.append(pid)
-        return "r-1"
+        return RunId("r-1")
 
     one = peer(1001)
     assert [await run_of_peer(one, run_of), await run_of_peer(one, run_of)] == ["r-1", "r-1"]
@@ -133,7 +144,7 @@ async def test_the_run_of_a_peer_is_looked_up_once() -> None:
 
 async def test_a_peer_outside_of_every_run_belongs_to_none() -> None:
     assert await run_of_peer(peer(1001), lambda _: None) is None
-    assert await run_of_peer(Peer(1001, 1001, 0), lambda _: "r-1") is None
+    assert await run_of_peer(Peer(1001, 1001, 0), lambda _: RunId("r-1")) is None
 
 
 async def test_a_peer_whose_process_is_gone_is_refused_as_its_run_cannot_be_told() -> None:
@@ -141,3 +152,17 @@ async def test_a_peer_whose_process_is_gone_is_refused_as_its_run_cannot_be_told
     await gone.wait()
     with pytest.raises(DeniedError, match="is gone"):
         await run_of_peer(Peer(1001, 1001, gone.pid), lambda _: None)
+
+
+async def test_a_pid_that_another_process_has_by_now_tells_nothing() -> None:
+    """The attack: connect, exit, and let the pid pass to a process outside of every run."""
+    now = time.clock_gettime(time.CLOCK_BOOTTIME)
+    later = await anyio.open_process(["sleep", "100"])
+    try:
+        assert await run_of_peer(Peer(1001, 1001, os.getpid(), now), lambda _: None) is None
+        assert await run_of_peer(Peer(1001, 1001, later.pid, now + 5), lambda _: RunId("r-1")) == "r-1"
+        with pytest.raises(DeniedError, match="is gone"):
+            await run_of_peer(Peer(1001, 1001, later.pid, now - 5), lambda _: RunId("r-1"))
+    finally:
+        later.kill()
+        await later.aclose()

@@ -7,13 +7,14 @@ import pytest
 
 from kai.api.faces import AGENT_ROUTES
 from kai.api.routes import ROUTES
+from kai.model.ids import RunId
 from tests.api.conftest import House
 
 pytestmark = pytest.mark.anyio
 
 
-def in_run(pid: int) -> str | None:
-    return "r-1" if pid == os.getpid() else None
+def in_run(pid: int) -> RunId | None:
+    return RunId("r-1") if pid == os.getpid() else None
 
 
 async def test_the_peer_is_told_from_the_process_that_connected(house: House) -> None:
@@ -40,9 +41,37 @@ async def test_a_process_of_a_run_is_refused_on_every_path_of_the_peoples_face(h
 
 
 async def test_a_process_of_a_run_learns_its_run_on_the_agents_face(house: House) -> None:
-    house.run_of = in_run
+    house.surely_of = in_run
     async with house.serving(), house.http(house.agents) as http:
         assert (await http.get("/v1/agent/whoami")).json() == {"run": "r-1"}
+
+
+async def test_a_mark_that_anybody_could_copy_lets_nobody_in_on_the_agents_face(house: House) -> None:
+    house.run_of = in_run
+    async with house.serving(), house.http(house.agents) as http:
+        assert (await http.get("/v1/agent/whoami")).status_code == 403
+    assert house.agents_door.calls == [(os.geteuid(), None, "")]
+
+
+@pytest.mark.parametrize(
+    ("header", "token"), [("Bearer abc", "abc"), ("bearer   abc", "abc"), ("Basic abc", ""), ("abc", ""), ("", "")]
+)
+async def test_a_token_is_taken_from_the_bearer_header_alone(house: House, header: str, token: str) -> None:
+    async with house.serving(), house.http(house.agents) as http:
+        cookie, where = {"token": "zzz"}, "/v1/tools/turn_show?token=zzz&access_token=zzz"
+        http.cookies.update(cookie)
+        answer = await http.post(where, json={"token": "zzz"}, headers={"authorization": header})
+    assert answer.status_code == (422 if token else 403)  # a query is none of its arguments
+    assert [call[2] for call in house.agents_door.calls] == [token]
+
+
+async def test_the_arguments_of_a_tool_are_an_object(house: House) -> None:
+    house.surely_of = in_run
+    async with house.serving(), house.http(house.agents) as http:
+        assert (await http.post("/v1/tools/x", json=[1])).status_code == 422
+        assert (await http.post("/v1/tools/x", content=b"a=b")).status_code == 415
+        assert (await http.post("/v1/tools/x", json={"a": 1})).json() == {"tool": "x", "arguments": {"a": 1}}
+        assert (await http.get("/v1/tools")).json() == []
 
 
 async def test_whoever_is_no_run_is_refused_on_the_agents_face_an_operator_too(served: House) -> None:
@@ -52,7 +81,7 @@ async def test_whoever_is_no_run_is_refused_on_the_agents_face_an_operator_too(s
 
 
 async def test_nothing_of_the_peoples_face_is_on_the_agents_face(house: House) -> None:
-    house.run_of = in_run
+    house.surely_of = in_run
     async with house.serving(), house.http(house.agents) as http:
         for route in ROUTES:
             answer = await http.request(route.method, route.path.replace("{id}", "x"))
@@ -61,10 +90,10 @@ async def test_nothing_of_the_peoples_face_is_on_the_agents_face(house: House) -
 
 
 async def test_when_the_run_cannot_be_told_nobody_is_let_in(house: House) -> None:
-    def broken(_: int) -> str | None:
+    def broken(_: int) -> RunId | None:
         raise PermissionError("/proc is hidden")
 
-    house.run_of = broken
+    house.run_of = house.surely_of = broken
     async with house.serving():
         for socket in (house.people, house.agents):
             async with house.http(socket) as http:

@@ -14,9 +14,10 @@ from starlette.routing import Router
 from kai.api.attachments import AttachmentFolder
 from kai.api.callers import Callers
 from kai.api.endpoint import Methods, Parts
-from kai.api.faces import router_of
+from kai.api.faces import AGENT_ROUTES, router_of
 from kai.api.openapi import document
 from kai.api.routes import ROUTES
+from kai.catalog.tools import TOOLS
 from tests.api.fake_door import FakeDirectory, FakeDoor
 
 METHODS = {"get", "put", "post", "delete", "options", "head", "patch", "trace"}
@@ -124,9 +125,14 @@ def test_a_message_may_be_checked_against_the_document(written: dict[str, Any]) 
 def test_the_documentation_has_a_heading_for_every_route_and_no_other(written: dict[str, Any]) -> None:
     text = (Path(__file__).parents[2] / "docs" / "api.md").read_text()
     headings = set(re.findall(r"^#+ `([A-Z]+ /\S*)`$", text, re.MULTILINE))
-    assert headings == {f"{method.upper()} {path}" for path, method, _ in operations(written)} | {
-        "GET /v1/agent/whoami"
-    }
+    agents = {f"{route.method} {route.path}" for route in AGENT_ROUTES}
+    assert headings == {f"{method.upper()} {path}" for path, method, _ in operations(written)} | agents
+
+
+def test_the_documentation_lists_every_tool_and_no_other() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "api.md").read_text()
+    section = text.partition("### `POST /v1/tools/{id}`")[2].partition("\n#")[0]
+    assert re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE) == [tool.name for tool in TOOLS]
 
 
 def test_the_documentation_of_a_route_names_every_field_that_may_be_sent(written: dict[str, Any]) -> None:

@@ -1,20 +1,38 @@
-"""One row of the table is enough for the block."""
+"""One table: what a tool takes, what is told of it, and what has no effect."""
 
-from kai.catalog.tools import TOOLS, Tool, notices
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from kai.catalog.tools import FROM_THE_RUN, NEWEST, TOOLS, Argument, Tool, notices
 from kai.model.context import ToolNotice
+from kai.model.errors import BadInputError
 
 SEARCH = Tool(
     "history_search",
     "history",
     "find earlier messages of this conversation",
-    "/v1/history/search",
+    (Argument("query", "the words"), Argument("limit", "how many", "number", default=10, most=50)),
 )
-NOW = Tool("clock", "other", "the time", "/v1/clock", "GET")
+NOW = Tool("clock", "other", "the time")
 
 
-def test_no_tool_is_offered_before_it_is_built() -> None:
-    assert TOOLS == ()
-    assert notices() == ()
+def test_every_tool_has_a_name_that_a_command_and_a_path_can_bear_and_one_summary() -> None:
+    assert len({tool.name for tool in TOOLS}) == len(TOOLS)
+    for tool in TOOLS:
+        assert tool.name.replace("_", "").isalpha()
+        assert tool.summary
+        assert not tool.summary.endswith(".")
+
+
+def test_no_argument_of_any_tool_says_who_calls_or_for_whom() -> None:
+    assert {one.name for tool in TOOLS for one in tool.arguments} & FROM_THE_RUN == set()
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_what_is_told_of_the_arguments_is_json_schema(tool: Tool) -> None:
+    Draft202012Validator.check_schema(tool.schema)
 
 
 def test_the_block_tells_of_the_allowed_tools_in_the_order_of_the_table() -> None:
@@ -23,3 +41,39 @@ def test_the_block_tells_of_the_allowed_tools_in_the_order_of_the_table() -> Non
         ToolNotice("clock", "the time", "other"),
     )
     assert notices((SEARCH, NOW), allowed=lambda tool: tool is NOW) == (ToolNotice("clock", "the time", "other"),)
+
+
+def test_arguments_are_filled_with_their_defaults() -> None:
+    assert SEARCH.checked({"query": "pump"}) == {"query": "pump", "limit": 10}
+
+
+@pytest.mark.parametrize("name", sorted(FROM_THE_RUN))
+@pytest.mark.parametrize("value", ["p-ben", None, 7, {"a": 1}])
+def test_what_belongs_to_the_run_has_no_effect_when_it_is_sent(name: str, value: Any) -> None:
+    """The attack: a prompt-injected agent names another person, channel, mode or scope in its call."""
+    assert SEARCH.checked({"query": "pump", name: value}) == SEARCH.checked({"query": "pump"})
+
+
+@pytest.mark.parametrize(
+    ("given", "field"),
+    [
+        ({}, "query"),
+        ({"query": ""}, "query"),
+        ({"query": " \n"}, "query"),
+        ({"query": 7}, "query"),
+        ({"query": "x" * 4_001}, "query"),
+        ({"query": "x", "limit": 0}, "limit"),
+        ({"query": "x", "limit": 51}, "limit"),
+        ({"query": "x", "limit": True}, "limit"),
+        ({"query": "x", "limit": "7"}, "limit"),
+        ({"query": "x", "owner_of": "y"}, "owner_of"),
+    ],
+)
+def test_a_wrong_argument_is_refused_by_name(given: dict[str, Any], field: str) -> None:
+    with pytest.raises(BadInputError) as caught:
+        SEARCH.checked(given)
+    assert caught.value.field == field
+
+
+def test_no_message_has_the_number_that_stands_for_the_newest() -> None:
+    assert NEWEST > 2**50

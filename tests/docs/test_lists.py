@@ -107,5 +107,5 @@ def test_every_command_that_the_readme_and_the_tutorial_show_exists() -> None:
     known = set(commands(root))
     for document in (ROOT / "README.md", DOCS / "tutorial.md", DOCS / "how-to" / "add-a-backend.md"):
         for line in re.findall(r"(?:^ {4}|`)(?:\.venv/bin/)?(kai [^`\n#]*)", document.read_text(), re.MULTILINE):
-            words = [word for word in line.split() if re.fullmatch(r"[a-z-]+", word)]
+            words = [word for word in line.split() if re.fullmatch(r"[a-z_-]+", word)]
             assert any(" ".join(words[:n]) in known for n in (2, 3)) or words == ["kai"], (document.name, line)

@@ -55,6 +55,21 @@ class Deeds:
     def do_tool(self, value: str) -> None:
         self.agent.face.tool_result(self.agent.call(value or "Bash", "ls"), True, "a result")
 
+    def do_run(self, value: str) -> None:
+        """Runs a command, as an agent's shell tool does, and says what it wrote."""
+        key = self.agent.call("Bash", value)
+        done = subprocess.run(value.split(), capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
+        self.agent.face.tool_result(key, done.returncode == 0, done.stdout or done.stderr)
+        self.agent.say(f"{done.returncode}: {done.stdout or done.stderr}")
+
+    def do_script(self, value: str) -> None:
+        """Runs a Python script that a test has put into the folder ``--state``."""
+        key = self.agent.call("Bash", value)
+        argv = [sys.executable, str(Path(self.agent.options.state) / value)]
+        done = subprocess.run(argv, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
+        self.agent.face.tool_result(key, done.returncode == 0, done.stdout)
+        self.agent.say(done.stdout + done.stderr)
+
     def do_badtool(self, value: str) -> None:
         self.agent.face.tool_result(self.agent.call(value or "Bash", "ls"), False, "no such file")
 

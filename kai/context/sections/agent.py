@@ -42,17 +42,23 @@ def draft(facts: Facts) -> Draft:
     if facts.tools:
         names = [neutral.line(tool.name) for tool in facts.tools]
         items.append(
-            Item("tools", "list", f"Tools of this run: {', '.join(names)}. {_reach_any(names)}", required=True)
+            Item(
+                "tools",
+                "list",
+                f"Tools of this run: {', '.join(names)}. {_reach_any(names, facts.tools_over_mcp)}",
+                required=True,
+            )
         )
     items.append(Item("explanation", "block", _EXPLAINED, required=True))
     moving = any(name in text for name in _MOVING for text in (agent.purpose, agent.instructions))
     return Draft("agent", tuple(items), required=True, stable=not moving)
 
 
-def _reach_any(names: list[str]) -> str:
+def _reach_any(names: list[str], over_mcp: bool) -> str:
     if len(names) == 1:
-        return reach(names)
-    return "Run `kai tool NAME --help`; each is also offered as the MCP tool kai_NAME."
+        return reach(names, over_mcp)
+    also = "; each is also offered as the MCP tool kai_NAME" if over_mcp else ""
+    return f"Run `kai tool NAME --help`{also}."
 
 
 def _filled(text: str, facts: Facts) -> str:

@@ -1,0 +1,67 @@
+"""What a run may see and do at this moment, looked up at every call; nothing that was sent has a part in it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from kai.catalog.tools import TOOLS, Tool
+from kai.model.errors import DeniedError, UnknownThingError
+from kai.model.messages import Message
+from kai.model.people import Channel, Person
+from kai.model.turns import Turn
+from kai.store import channels, people, sessions, turns
+from kai.store.binding import Connection
+from kai.turns.runs import LiveRun
+
+
+@dataclass(frozen=True, slots=True)
+class RunScope:
+    """`person` is whom the agent answers now, else for whom its session was begun; `turn` the one that runs."""
+
+    run: LiveRun
+    person: Person
+    channel: Channel
+    turn: Turn | None
+    backend: str
+    tools: tuple[Tool, ...]
+
+    def tool(self, name: str) -> Tool:
+        """Raises `UnknownThingError` for one that this run may not call: to it there is no such tool."""
+        for tool in self.tools:
+            if tool.name == name:
+                return tool
+        raise UnknownThingError("tool", name, "", tuple(tool.name for tool in self.tools))
+
+
+def scope_of(db: Connection, run: LiveRun) -> RunScope:
+    """Raises `DeniedError` when what the run was started for is no more: its session, its person, their membership."""
+    try:
+        channel, session = channels.get(db, run.channel), sessions.get(db, run.session)
+        turn = turns.live(db, run.channel)
+        principal = turn.principal if turn else run.principal
+        person = people.get(db, principal)
+        people.get(db, run.principal)
+    except UnknownThingError:
+        raise DeniedError("whom this run was started for is not here any more") from None
+    if session is None or session.state != "live" or not {principal, run.principal} <= set(channel.members):
+        raise DeniedError("what this run was started for is over")
+    return RunScope(run, person, channel, turn, session.backend, TOOLS)
+
+
+def may_be_shown(db: Connection, scope: RunScope, messages: tuple[Message, ...]) -> tuple[Message, ...]:
+    """Those of `messages` at which everybody was present who reads along now: someone joining is silence."""
+    present = set(scope.channel.members)
+    return tuple(one for one in messages if present <= channels.audience(db, one.message))
+
+
+def told(message: Message, chars: int) -> dict[str, Any]:
+    """A message as an agent is told it: no ids of people, no paths."""
+    return {
+        "number": message.number,
+        "at": message.created_at,
+        "by": message.name,
+        "author": message.author.value,
+        "text": message.text[:chars],
+        "is_cut": len(message.text) > chars,
+        "tool_lines": list(message.tool_lines),
+        "files": [one.name for one in message.attachments],
+    }

@@ -1,0 +1,98 @@
+"""The runs that live now: what each was started for, and the two ways on which a process proves to be of one."""
+
+import hmac
+import os
+import pwd
+import secrets
+from contextlib import suppress
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from kai.model.errors import DeniedError
+from kai.model.ids import ChannelId, PrincipalId, RunId, SessionId
+from kai.processes.belonging import UNKNOWN
+
+TOKEN_BYTES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class LiveRun:
+    """One run. `uid`: of all its processes. `proof`: the hash of its token; the token itself is kept nowhere here."""
+
+    run: RunId
+    session: SessionId
+    channel: ChannelId
+    principal: PrincipalId
+    uid: int
+    proof: bytes
+
+
+class Runs:
+    """Registered before its first process starts, forgotten when its last has ended: a token dies with its run.
+
+    `folder` has a folder for each run, and in it the token as a file that only the run's user can read.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._live: dict[RunId, LiveRun] = {}
+
+    def token_file(self, run: RunId) -> Path:
+        """Where the processes of a run find its token; it is there when they run as the daemon's own user."""
+        return self._folder / run / "token"
+
+    def begin(
+        self, run: RunId, *, session: SessionId, channel: ChannelId, principal: PrincipalId, os_user: str
+    ) -> LiveRun:
+        """Blocks. Raises `OSError` when the token cannot be written."""
+        uid, token = _uid(os_user), secrets.token_urlsafe(TOKEN_BYTES)
+        # Another user's file only that user can make, and a run of theirs is told by its control group.
+        if uid == os.geteuid():
+            _write(self.token_file(run), token)
+        live = LiveRun(run, session, channel, principal, uid, _hash(token))
+        self._live[run] = live
+        return live
+
+    def end(self, run: RunId) -> None:
+        """Blocks. Idempotent."""
+        self._live.pop(run, None)
+        file = self.token_file(run)
+        with suppress(OSError):
+            file.unlink(missing_ok=True)
+            file.parent.rmdir()
+
+    def of(self, uid: int, run: RunId | None, token: str) -> LiveRun:
+        """The run that a peer belongs to: `run` is what its process tells for sure, else its token decides.
+
+        Raises `DeniedError` with no word on what was nearly right.
+        """
+        live = self._live.get(run) if run and run != UNKNOWN else self._by_token(token)
+        if live is None:
+            raise DeniedError("this socket is for agents that kai has started", "People use people.sock.")
+        if live.uid != uid or (token and not hmac.compare_digest(live.proof, _hash(token))):
+            raise DeniedError("this is another run's")
+        return live
+
+    def _by_token(self, token: str) -> LiveRun | None:
+        proof = _hash(token)
+        found = [live for live in self._live.values() if hmac.compare_digest(live.proof, proof)]
+        return found[0] if token and found else None
+
+
+def _hash(token: str) -> bytes:
+    return sha256(token.encode("utf-8", "replace")).digest()
+
+
+def _uid(os_user: str) -> int:
+    try:
+        return pwd.getpwnam(os_user).pw_uid if os_user else os.geteuid()
+    except KeyError:
+        return os.geteuid()  # then no launcher starts anything for them either
+
+
+def _write(file: Path, token: str) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    with os.fdopen(descriptor, "w") as out:
+        out.write(token)
