@@ -67,9 +67,9 @@ def plan(  # noqa: PLR0913 - every choice that makes a run, by name
     env, notes = environment(
         manifest, run=run, permissions=permissions, owner=owner, socket_path=socket_path, inherited=inherited
     )
-    if token_path is not None:
-        # Last, so that nothing there stands in for what is the person's: `kai tool` is all that is wanted of it.
-        env |= {RUN_FILE: str(token_path), "PATH": f"{env['PATH']}:{Path(sys.executable).parent}"}
+    # Last, so that nothing there stands in for what is the person's: `kai tool` is all that is wanted of it.
+    env["PATH"] += f":{Path(sys.executable).parent}"
+    env |= {} if token_path is None else {RUN_FILE: str(token_path)}
     if permissions == "bypass" and ROOT_BYPASS_NEEDS_SANDBOX in manifest.quirks and _is_root(os_user):
         env["IS_SANDBOX"] = "1"
         notes += (

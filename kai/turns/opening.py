@@ -179,7 +179,7 @@ class Opening:
             os_user=route.person.os_user,
             home=home_of_login(route.person),
             socket_path=self._parts.socket,
-            token_path=self._parts.live_runs.token_file(run),
+            token_path=self._parts.live_runs.token_file(run, route.person.os_user),
         )
 
     async def handshake(self, manifest: Manifest, os_user: str) -> dict[str, Any]:

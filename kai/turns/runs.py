@@ -38,18 +38,17 @@ class Runs:
         self._folder = folder
         self._live: dict[RunId, LiveRun] = {}
 
-    def token_file(self, run: RunId) -> Path:
-        """Where the processes of a run find its token; it is there when they run as the daemon's own user."""
-        return self._folder / run / "token"
+    def token_file(self, run: RunId, os_user: str = "") -> Path | None:
+        """Where the processes of a run find its token. None: they run as another user, told by their control group."""
+        return self._folder / run / "token" if _uid(os_user) == os.geteuid() else None
 
     def begin(
         self, run: RunId, *, session: SessionId, channel: ChannelId, principal: PrincipalId, os_user: str
     ) -> LiveRun:
         """Blocks. Raises `OSError` when the token cannot be written."""
         uid, token = _uid(os_user), secrets.token_urlsafe(TOKEN_BYTES)
-        # Another user's file only that user can make, and a run of theirs is told by its control group.
-        if uid == os.geteuid():
-            _write(self.token_file(run), token)
+        if file := self.token_file(run, os_user):  # another user's file only that user can make
+            _write(file, token)
         live = LiveRun(run, session, channel, principal, uid, _hash(token))
         self._live[run] = live
         return live
@@ -57,10 +56,9 @@ class Runs:
     def end(self, run: RunId) -> None:
         """Blocks. Idempotent."""
         self._live.pop(run, None)
-        file = self.token_file(run)
         with suppress(OSError):
-            file.unlink(missing_ok=True)
-            file.parent.rmdir()
+            (self._folder / run / "token").unlink(missing_ok=True)
+            (self._folder / run).rmdir()
 
     def of(self, uid: int, run: RunId | None, token: str) -> LiveRun:
         """The run that a peer belongs to: `run` is what its process tells for sure, else its token decides.

@@ -12,6 +12,7 @@ import pytest
 
 from kai.client import Client
 from kai.model.errors import ApiError
+from kai.model.ids import RunId
 from tests.e2e.house import FAKES, House, Kai
 
 pytestmark = pytest.mark.anyio
@@ -52,6 +53,12 @@ def hidden(work):
 agents = os.environ.get("KAI_SOCKET", "")
 people = os.path.join(os.path.dirname(agents), "people.sock")
 """
+
+
+def token_file(kai: Kai, run: RunId) -> Path:
+    file = kai.daemon.parts.live_runs.token_file(run)
+    assert file is not None
+    return file
 
 
 async def until(condition: Callable[[], bool]) -> None:
@@ -136,7 +143,7 @@ async def test_a_run_cannot_take_the_mark_or_the_token_of_its_neighbour(kai: Kai
     async with Client(kai.daemon.socket, as_person="Bob") as bob:
         await kai.end(await kai.say("bob's secret word", client=bob, external_id="b1"))
     (bobs,) = kai.daemon.parts.live_runs._live.values()
-    token = kai.daemon.parts.live_runs.token_file(bobs.run)
+    token = token_file(kai, bobs.run)
     assert await anyio.Path(token).exists()
     tries = [
         f"reach(agents, 'GET', '/v1/agent/whoami', authorization='Bearer ' + open({str(token)!r}).read())",
@@ -153,13 +160,13 @@ async def test_the_token_lets_in_a_process_that_tells_nothing_by_itself(kai: Kai
     """Outside of the run's tree, as where other users' processes are hidden and there are no control groups."""
     await kai.ask("hello")
     (live,) = kai.daemon.parts.live_runs._live.values()
-    token = (await anyio.Path(kai.daemon.parts.live_runs.token_file(live.run)).read_text()).strip()
+    token = (await anyio.Path(token_file(kai, live.run)).read_text()).strip()
     env = {"PATH": os.environ["PATH"], "KAI_SOCKET": str(kai.daemon.parts.socket), "PYTHONPATH": str(Path.cwd())}
     argv = kai.house.kai("tool", "turn_show")
     refused = await anyio.run_process(argv, env=env, check=False)
     assert refused.returncode == 1
     assert b"this socket is for agents" in refused.stderr
-    env["KAI_RUN_FILE"] = str(kai.daemon.parts.live_runs.token_file(live.run))
+    env["KAI_RUN_FILE"] = str(token_file(kai, live.run))
     let_in = await anyio.run_process(argv, env=env, check=False)
     assert json.loads(let_in.stdout)["channel"] == "main"
     await kai.say("/new")
@@ -175,7 +182,7 @@ async def test_the_token_is_in_no_argument_environment_log_or_prompt(
 ) -> None:
     turn = await kai.ask("FAKE:run=kai_tool_turn-show")
     (live,) = kai.daemon.parts.live_runs._live.values()
-    token = await anyio.Path(kai.daemon.parts.live_runs.token_file(live.run)).read_text()
+    token = await anyio.Path(token_file(kai, live.run)).read_text()
     pid = int(re.findall(r"pid (\d+)", (await kai.ask("FAKE:pid"))["answer_text"])[0])
     for pids in (pid, os.getpid()):
         for name in ("cmdline", "environ"):

@@ -20,16 +20,22 @@ def begun(runs: Runs, run: RunId = ONE, os_user: str = "") -> LiveRun:
     )
 
 
+def file_of(runs: Runs, run: RunId = ONE) -> Path:
+    file = runs.token_file(run)
+    assert file is not None
+    return file
+
+
 def token(runs: Runs, run: RunId = ONE) -> str:
-    return runs.token_file(run).read_text()
+    return file_of(runs, run).read_text()
 
 
 def test_the_token_is_a_file_that_the_runs_user_alone_can_read(tmp_path: Path) -> None:
     runs = Runs(tmp_path / "runs")
     begun(runs)
-    found = runs.token_file(ONE).stat()
+    found = file_of(runs).stat()
     assert (stat.S_IMODE(found.st_mode), found.st_uid) == (0o600, UID)
-    assert stat.S_IMODE(runs.token_file(ONE).parent.stat().st_mode) == 0o700
+    assert stat.S_IMODE(file_of(runs).parent.stat().st_mode) == 0o700
     assert len(token(runs)) >= 43  # 256 bits
 
 
@@ -96,8 +102,8 @@ def test_no_token_is_left_where_another_user_could_have_put_a_link(tmp_path: Pat
     """The attack: a link at the place of the token, to have kai overwrite a file."""
     runs, victim = Runs(tmp_path), tmp_path / "victim"
     victim.write_text("precious")
-    runs.token_file(ONE).parent.mkdir()
-    runs.token_file(ONE).symlink_to(victim)
+    file_of(runs).parent.mkdir()
+    file_of(runs).symlink_to(victim)
     with pytest.raises(FileExistsError):
         begun(runs)
     assert victim.read_text() == "precious"
@@ -107,7 +113,8 @@ def test_no_token_is_left_where_another_user_could_have_put_a_link(tmp_path: Pat
 def test_for_another_os_user_no_token_is_written_by_the_daemon(tmp_path: Path) -> None:
     runs = Runs(tmp_path)
     assert begun(runs, os_user="nobody").uid == 65_534
-    assert not runs.token_file(ONE).exists()
+    assert runs.token_file(ONE, "nobody") is None
+    assert not file_of(runs).exists()
 
 
 def test_an_os_user_that_is_gone_is_the_daemons_own(tmp_path: Path) -> None:
