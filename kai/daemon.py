@@ -22,7 +22,7 @@ from kai.api.server import AGENTS, PEOPLE, serve, shut
 from kai.api.shut import ShutDoor
 from kai.clock import SystemClock
 from kai.log import log, set_up
-from kai.memory.retrieval import DisabledRetriever
+from kai.memory.retrieval import StoreRetriever
 from kai.model.errors import StoreError, errors_in
 from kai.model.ids import PrincipalId, fresh
 from kai.model.people import Person
@@ -129,7 +129,7 @@ def _parts(
         config=config,
         backends=Backends(config),
         folders=PersonFolders(folders.state),
-        retriever=DisabledRetriever(),
+        retriever=StoreRetriever(store, clock),
         launcher=starts,
         pool=Pool(tasks, clock, on_end=session_ended, max_live=limits.max_live, idle_s=limits.idle_s),
         live=LiveTurns(),

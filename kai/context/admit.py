@@ -159,6 +159,7 @@ def _dispositions(filling: _Filling) -> list[Disposition]:
                 size.tokens,
                 item.verdict if keeps else Verdict.OMITTED_BUDGET,
                 item.reason if keeps else "",
+                item.parts,
             )
         )
     return rows

@@ -22,6 +22,7 @@ class Item:
     required: bool = False
     verdict: Verdict = Verdict.SUBMITTED
     reason: str = ""
+    parts: str = ""
 
 
 Frame = Callable[[tuple[Item, ...]], tuple[str, str]]

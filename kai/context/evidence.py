@@ -163,7 +163,12 @@ def _row(row: Disposition) -> Document:
         "tokens": row.tokens,
         "verdict": row.verdict.value,
         "reason": row.reason,
+        "parts": row.parts,
     }
+
+
+def _because(row: Document) -> str:
+    return "; ".join(part for part in (row["reason"], row.get("parts", "")) if part)
 
 
 def _table(rows: Sequence[Document]) -> list[str]:
@@ -172,6 +177,6 @@ def _table(rows: Sequence[Document]) -> list[str]:
     for row in rows:
         what = f"{row['kind']} {row['id']}" + (f" rev {row['revision']}" if row["revision"] else "")
         figures = str(row["bytes"]), str(row["tokens"])
-        cells.append((row["section"], safe(what).replace("\n", " "), *figures, row["verdict"], safe(row["reason"])))
+        cells.append((row["section"], safe(what).replace("\n", " "), *figures, row["verdict"], safe(_because(row))))
     widths = [max(len(row[column]) for row in cells) for column in range(6)]
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells]

@@ -15,7 +15,7 @@ from anyio import to_thread
 
 from kai.context.archive import read_archive
 from kai.context.sections.privacy import bars_memory, bars_preferences
-from kai.memory.retrieval import Retriever, Scope
+from kai.memory.retrieval import Retriever
 from kai.model.context import (
     AgentDefinition,
     Budget,
@@ -33,7 +33,8 @@ from kai.model.context import (
     ToolNotice,
 )
 from kai.model.errors import KaiError, UnknownThingError
-from kai.model.ids import ChannelId, MessageId, TurnId
+from kai.model.ids import ChannelId, MessageId, SessionId, TurnId
+from kai.model.memory import Scope, Searched, Way
 from kai.model.messages import AttachmentInfo
 from kai.model.people import Channel, Person
 from kai.people.files import OwnerReader, deferred, read
@@ -85,6 +86,7 @@ class Seated:
     """Where the agent sits and what the live session is owed. `owner_uid` is the uid of the person files' owner.
 
     `workspace_file` is a ``system_prompt_file`` inside a home: it stands in place of `workspace_instructions`.
+    `session` is the live one, where what it was shown is not to be shown again.
     """
 
     fresh: bool
@@ -97,6 +99,7 @@ class Seated:
     tools: tuple[ToolNotice, ...] = ()
     skill_bodies: tuple[Skill, ...] = ()
     corrections: tuple[Correction, ...] = ()
+    session: SessionId | None = None
 
     @property
     def at_home(self) -> bool:
@@ -163,7 +166,7 @@ async def gather(
     facts = await _with_past(facts, sources, asked)
     if fresh:
         facts = await _with_files(facts, sources, asked, seated, rules)
-    return await _with_memory(facts, sources)
+    return await _with_memory(facts, sources, None if fresh else seated.session)
 
 
 async def read_file(sources: Sources, rules: Rules, path: Path, *, root: Path, owner_uid: int | None) -> PersonFile:
@@ -232,20 +235,22 @@ async def _with_files(facts: Facts, sources: Sources, asked: Asked, seated: Seat
     return facts
 
 
-async def _with_memory(facts: Facts, sources: Sources) -> Facts:
+async def _with_memory(facts: Facts, sources: Sources, session: SessionId | None) -> Facts:
     """Memory hits for the person's own words. A search that fails or hangs is a fault that is said, never hits."""
     if facts.memory is not MemoryMode.ENABLED or facts.steered or facts.native_command:
         return facts
-    principal = facts.speaker.principal
-    if bars_memory(facts):
-        return replace(facts, retrieval=Retrieval(RetrievalStatus.DENIED, reason="shared_channel"))
-    if principal is None:
-        return replace(facts, retrieval=Retrieval(RetrievalStatus.DENIED, reason="no_identity"))
-    if not facts.words.strip():
+    principal, policy = facts.speaker.principal, facts.agent.memory
+    if reason := "shared_channel" if bars_memory(facts) else "" if principal else "no_identity":
+        refused = tuple(Searched(each, RetrievalStatus.DENIED, reason) for each in policy.inject)
+        return replace(facts, retrieval=Retrieval(RetrievalStatus.DENIED, reason=reason, searched=refused))
+    if session is None and not facts.words.strip():
         return replace(facts, retrieval=Retrieval(RetrievalStatus.DISABLED, reason="no_words"))
+    assert principal is not None
     retrieval = Retrieval(RetrievalStatus.UNAVAILABLE, reason="fault")
     with anyio.move_on_after(RETRIEVAL_S), suppress(KaiError):
-        retrieval = await sources.retriever.retrieve(Scope(principal, facts.channel, facts.agent.name), facts.words)
+        scope = Scope(principal, facts.channel, facts.agent.name, Way.AUTO, turn=facts.turn)
+        retrieval = await sources.retriever.retrieve(scope, facts.words, policy, session)
+    facts = replace(facts, corrections=facts.corrections + retrieval.corrections)
     fault = retrieval.status is RetrievalStatus.UNAVAILABLE
     return replace(facts, retrieval=retrieval, memory=MemoryMode.FAULT if fault else facts.memory)
 

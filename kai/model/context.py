@@ -6,6 +6,7 @@ from enum import StrEnum
 from hashlib import sha256
 
 from kai.model.ids import AttachmentRef, ChannelId, DispatchId, MessageId, PrincipalId, TurnId
+from kai.model.memory import Policy, Searched
 from kai.model.messages import AttachmentInfo, Message
 from kai.model.people import ChannelKind
 
@@ -67,16 +68,7 @@ class Hit:
     said_by: str
     said_at: datetime
     text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Retrieval:
-    """Hits in rank order, with how many were eligible. `reason` refines the status (``shared_channel``…)."""
-
-    status: RetrievalStatus
-    hits: tuple[Hit, ...] = ()
-    eligible: int = 0
-    reason: str = ""
+    parts: str = ""  # of its score, as the formula has them (kai/memory/ranking.py)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +78,25 @@ class Correction:
     record: str
     shown_revision: int
     text: str  # what holds now; empty: it was withdrawn
+    revision: int = 0  # of what holds now
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieval:
+    """Hits in rank order, with how many more were eligible than this session has. `reason` refines the status.
+
+    `shown` are hits that the live session was sent before, `corrections` what it was sent and no longer holds.
+    `searched` is for the audit; `max_tokens` bounds the hits that go along, 0: only the block's own budget does.
+    """
+
+    status: RetrievalStatus
+    hits: tuple[Hit, ...] = ()
+    eligible: int = 0
+    reason: str = ""
+    shown: tuple[Hit, ...] = ()
+    corrections: tuple[Correction, ...] = ()
+    searched: tuple[Searched, ...] = ()
+    max_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +118,7 @@ class AgentDefinition:
     capabilities: tuple[str, ...] = ()
     skills: tuple[Skill, ...] = ()
     revision: str = ""
+    memory: Policy = field(default_factory=Policy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +237,7 @@ class Disposition:
     tokens: int
     verdict: Verdict
     reason: str = ""
+    parts: str = ""  # of the score by which it stands where it stands
 
 
 @dataclass(frozen=True, slots=True)

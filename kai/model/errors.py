@@ -138,6 +138,22 @@ class BadInputError(KaiError):
 
 
 @dataclass
+class MemoryMovedError(KaiError):
+    """What a block holds of memory was changed before it went out; the block is made anew.
+
+    `session_gone`: its session was shown what was taken back. `unrecorded`: what is read cannot be written down.
+    """
+
+    why: str
+    session_gone: bool = False
+    unrecorded: bool = False
+
+    @property
+    def sentence(self) -> str:
+        return f"What is remembered changed while this was being prepared: {self.why}."
+
+
+@dataclass
 class BusyError(KaiError):
     """Refused because a turn is running."""
 

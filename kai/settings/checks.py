@@ -19,9 +19,6 @@ _BRIDGE = re.compile(r"[a-z][a-z0-9_-]{0,31}")
 
 def settings(found: Settings | None, marked: Marked) -> None:
     """Checks of kai.yaml."""
-    memory = marked.data.get("memory") if isinstance(marked.data, dict) else None
-    if isinstance(memory, dict) and memory.get("enabled") is True:
-        marked.add(("memory", "enabled"), "semantic memory is not built yet", "set it to false")
     for number, user in enumerate(found.operators if found else ()):
         if not _OS_USER.fullmatch(user):
             marked.add(("operators", number), f"{user!r} is no OS user's name", _OS_USER_HINT)

@@ -169,7 +169,12 @@ class ApiSettings:
 class MemorySettings:
     """Semantic memory."""
 
-    enabled: bool = setting("Not built yet: must stay false.", default=False)
+    enabled: bool = setting(
+        "Remember records and put what fits before a message; false: MEMORY.md holds the facts.", default=True
+    )
+    repeat: bool = setting("Say again what a live session was shown already.", default=False)
+    forgotten_days: int = setting("Days that the text of what was forgotten can be restored.", 0, 36_500, default=30)
+    audit_days: int = setting("Days that is kept who read what.", 1, 36_500, default=365)
 
 
 @shape

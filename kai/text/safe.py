@@ -10,6 +10,7 @@ _ESCAPES = re.compile(
     r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x90\x98\x9c-\x9f\n]{0,4096}+(?:\x07|\x1b\\|\x9c)"
     r"|\x1b[ -/]*[0-~]"
 )
+_LINE_ENDS = re.compile("\r\n|[\r\x0b\x0c\x85\u2028\u2029]")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ufeff]")
 # Bidirectional controls make text read otherwise than it runs, tags and fillers hide text altogether.
 _HIDDEN = re.compile("[\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u115f\u1160\u3164\uffa0\ufff9-\ufffb]")
@@ -25,6 +26,14 @@ def safe(text: str) -> str:
         return text
     clean = _CONTROLS.sub("", _ESCAPES.sub("", whole(text)))
     return _TAGS.sub(_shown, _HIDDEN.sub(_shown, clean))
+
+
+def plain(text: str) -> str:
+    """`text` as it is kept: line feeds for every kind of line end, nothing that cannot be seen or turns directions."""
+    if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
+        return text
+    lines = _LINE_ENDS.sub("\n", _ESCAPES.sub("", whole(text)))
+    return _TAGS.sub("", _HIDDEN.sub("", _CONTROLS.sub("", lines)))
 
 
 def whole(text: str) -> str:

@@ -6,15 +6,17 @@ from collections.abc import Awaitable, Callable
 from kai.model.backends import Manifest
 from kai.model.context import ContextBlock
 from kai.model.errors import BadInputError, BusyError, ChoiceGoneError, QueueFullError
-from kai.model.ids import ChannelId, TurnId
+from kai.model.ids import ChannelId, MessageId, TurnId
 from kai.model.people import Address, Person, Preference
 from kai.model.states import TurnState
 from kai.model.turns import Turn
 from kai.store import choices, snapshots, turns
 from kai.store.binding import Connection
+from kai.turns import remembering
 from kai.turns.control import Command, help_text
 from kai.turns.lanes import Lanes
 from kai.turns.parts import Parts
+from kai.turns.remembering import Remembering
 from kai.turns.route import Next, Route, decide, home_of_login, look
 from kai.turns.runner import Runner
 from kai.turns.stopping import Stopping
@@ -28,6 +30,7 @@ class Commands:
 
     def __init__(self, parts: Parts, runner: Runner, lanes: Lanes[Next], stopping: Stopping) -> None:
         self._parts = parts
+        self._remembering = Remembering(parts)
         self._runner = runner
         self._lanes = lanes
         self._stopping = stopping
@@ -45,10 +48,14 @@ class Commands:
             "context": self._context,
         }
 
-    async def do(self, person: Person, address: Address, command: Command) -> str | Turn:
-        """The reply to `command`, or the turn that it began."""
+    async def do(
+        self, person: Person, address: Address, command: Command, message: MessageId | None = None
+    ) -> str | Turn:
+        """The reply to `command`, which stands in `message`, or the turn that it began."""
         if not command.name:
             return f"Did you mean /{command.argument}? Nothing went to the agent: to send it as words, begin with '//'."
+        if command.name in remembering.COMMANDS:
+            return await self._remembering.do(person, address, command, message)
         handler = self._handlers.get(command.name)
         return await handler(person, address, command.argument) if handler else f"/{command.name} is not built yet."
 

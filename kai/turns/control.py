@@ -21,9 +21,9 @@ COMMANDS: dict[str, str] = {
     "retry": "/retry: run the last turn again that did not end well",
     "status": "/status: what runs and what waits",
     "context": "/context: what went before your last message",
-    "memory": "/memory: what is remembered (not built yet)",
-    "remember": "/remember TEXT: keep something (not built yet)",
-    "forget": "/forget TEXT: drop something (not built yet)",
+    "memory": "/memory [WORDS]: what is remembered of you here; /memory restore ID brings back what was forgotten",
+    "remember": "/remember TEXT: keep something; 'preference: TEXT' goes along with every message",
+    "forget": "/forget TEXT: use something no more, by its ID or its words",
     "jobs": "/jobs: scheduled jobs (not built yet)",
     "temporary": "/temporary: a conversation that leaves no trace (not built yet)",
 }

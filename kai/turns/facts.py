@@ -2,7 +2,7 @@
 
 import os
 import pwd
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import anyio
@@ -11,9 +11,12 @@ from anyio import to_thread
 from kai.catalog.tools import notices
 from kai.context.gather import Asked, Rules, Seated, Sources, gather
 from kai.model.backends import Manifest
-from kai.model.context import Budget, Facts, HistoryBounds, Media, MemoryMode
-from kai.model.ids import TurnId
+from kai.model.context import Budget, Facts, HistoryBounds, Media, MemoryMode, Retrieval, RetrievalStatus
+from kai.model.ids import SessionId, TurnId
+from kai.model.memory import Scope, Way
 from kai.model.messages import Message
+from kai.settings.values import Settings
+from kai.store.exposures import Sending
 from kai.turns.parts import Parts
 from kai.turns.route import Route
 
@@ -21,9 +24,19 @@ MEDIA_BYTES = 4 * 1024 * 1024  # of one picture that rides in the prompt
 
 
 async def facts_for(
-    parts: Parts, route: Route, message: Message, turn: TurnId, *, fresh: bool, steered: bool = False
+    parts: Parts,
+    route: Route,
+    message: Message,
+    turn: TurnId,
+    *,
+    fresh: bool,
+    steered: bool = False,
+    session: SessionId | None = None,
 ) -> Facts:
-    """Facts of a dispatch of `turn`, which answers `message`, or into which that is `steered`."""
+    """Facts of a dispatch of `turn`, which answers `message`, or into which that is `steered`.
+
+    `session` is the live one, if it goes there.
+    """
     asked = Asked(
         turn=turn,
         channel=route.channel,
@@ -37,7 +50,7 @@ async def facts_for(
         native_command=is_native(route, message.text) and not steered,
         steered=steered,
     )
-    return await _gather(parts, route, asked, fresh=fresh)
+    return await _gather(parts, route, asked, fresh=fresh, session=session)
 
 
 async def facts_of_preview(parts: Parts, route: Route, text: str) -> Facts:
@@ -46,7 +59,7 @@ async def facts_of_preview(parts: Parts, route: Route, text: str) -> Facts:
     return await _gather(parts, route, asked, fresh=True)
 
 
-async def _gather(parts: Parts, route: Route, asked: Asked, *, fresh: bool) -> Facts:
+async def _gather(parts: Parts, route: Route, asked: Asked, *, fresh: bool, session: SessionId | None = None) -> Facts:
     sources = Sources(parts.store, parts.folders, parts.retriever, zones=parts.zones)
     files = await to_thread.run_sync(_files, parts, route) if fresh else _Files()
     seated = Seated(
@@ -58,6 +71,7 @@ async def _gather(parts: Parts, route: Route, asked: Asked, *, fresh: bool) -> F
         workspace_instructions=files.instructions,
         workspace_file=files.instructions_file,
         tools=notices(),
+        session=None if parts.config.settings.memory.repeat else session,
     )
     return await gather(sources, asked, seated, _rules(parts, route), now=parts.clock.now())
 
@@ -67,7 +81,7 @@ def _rules(parts: Parts, route: Route) -> Rules:
     context = settings.context
     return Rules(
         files=settings.people.files,
-        memory=memory_mode(route),
+        memory=memory_mode(settings, route),
         budget=Budget(
             context.block_cap_bytes,
             manifest.window_tokens,
@@ -81,9 +95,26 @@ def _rules(parts: Parts, route: Route) -> Rules:
     )
 
 
-def memory_mode(route: Route) -> MemoryMode:
-    """The operator's intent for this channel. Semantic memory is not built yet: MEMORY.md is the fact surface."""
-    return MemoryMode.SHARED if route.is_shared else MemoryMode.DISABLED
+def memory_mode(settings: Settings, route: Route) -> MemoryMode:
+    """The operator's intent for this channel. Without semantic memory MEMORY.md is the fact surface."""
+    if route.is_shared:
+        return MemoryMode.SHARED
+    return MemoryMode.ENABLED if settings.memory.enabled else MemoryMode.DISABLED
+
+
+def sending_of(facts: Facts) -> Sending | None:
+    """What the dispatch of these facts does with memory; None: nothing."""
+    principal = facts.speaker.principal
+    if principal is None or not (facts.retrieval.searched or facts.corrections):
+        return None
+    scope = Scope(principal, facts.channel, facts.agent.name, Way.AUTO, turn=facts.turn)
+    return Sending(scope, facts.agent.memory.inject, facts.retrieval.searched, facts.fresh)
+
+
+def without_memory(facts: Facts) -> Facts:
+    """The same where what is remembered cannot be used for a fault."""
+    gone = Retrieval(RetrievalStatus.UNAVAILABLE, reason="fault")
+    return replace(facts, memory=MemoryMode.FAULT, retrieval=gone) if facts.retrieval.searched else facts
 
 
 def is_native(route: Route, text: str) -> bool:

@@ -12,6 +12,7 @@ from kai.model.people import Address, Channel, Person
 from kai.model.turns import DeliveryKind, NewDelivery, Question, Turn
 from kai.store import channels, deliveries, messages, people, questions, turns
 from kai.store.binding import Connection
+from kai.text.secrets import secret_in
 from kai.turns.commands import Commands
 from kai.turns.control import Command, Reply, meant, recognise
 from kai.turns.facts import is_native
@@ -133,7 +134,7 @@ class Inbox:
                 db,
                 address.channel,
                 Author.PERSON,
-                inbound.text,
+                _kept_text(inbound.text),
                 now,
                 principal=principal,
                 name=person.name,
@@ -149,7 +150,8 @@ class Inbox:
                 reply = await self._answer(taken, taken.control)
             else:
                 assert taken.control is not None
-                reply = await self._commands.do(taken.person, taken.address, taken.control)
+                asked_in = taken.accepted.message
+                reply = await self._commands.do(taken.person, taken.address, taken.control, asked_in)
         except KaiError as error:
             reply = f"{error.sentence} {error.hint}".strip()
         if isinstance(reply, Turn):
@@ -168,6 +170,11 @@ class Inbox:
         running = self._runner.get(question.turn)
         await self._runner.asking.answer(question, taken.person.principal, reply.choice, reply.text, running)
         return ""
+
+
+def _kept_text(text: str) -> str:
+    """A control message as it is kept. What memory refuses for a secret must not stay beside it."""
+    return f"{text.split(maxsplit=1)[0]} (not kept: it holds what looks like a secret)" if secret_in(text) else text
 
 
 def words_to_steer(control: Command | Reply | None) -> str:

@@ -56,7 +56,7 @@ class Opening:
                 kind=route.channel.kind,
                 audience=route.channel.members,
                 agent=route.agent.revision,
-                memory=memory_mode(route),
+                memory=memory_mode(self._parts.config.settings, route),
                 model=route.model,
                 effort=route.effort,
                 sets_model=manifest.can.set_model,

@@ -1,5 +1,7 @@
 """What is owed to an address because a turn ended: sentences and deliveries. Pure."""
 
+from dataclasses import replace
+
 from kai.model.errors import FailureKind
 from kai.model.ids import AddressId, TurnId
 from kai.model.states import TurnState
@@ -32,15 +34,20 @@ _NO_WORDS = "(Done, without a word.)"
 
 
 def deliveries(
-    turn: TurnId, address: AddressId, outcome: Outcome, *, backend: str, retry: str = ""
+    turn: TurnId, address: AddressId, outcome: Outcome, *, backend: str, below: str = ""
 ) -> list[NewDelivery]:
-    """At least one: the answer (or what there is of it), then a notice when the turn ended in any way but done."""
+    """At least one: the answer (or what there is of it), then a notice when the turn ended in any way but done.
+
+    `below` stands under the first of them: what memory did in this turn.
+    """
     owed = []
     if outcome.text.strip() or outcome.state is TurnState.DONE:
         text = outcome.text if outcome.text.strip() else _without_words(outcome)
         owed.append(NewDelivery(address, DeliveryKind.ANSWER, text, turn=turn))
     if outcome.state is not TurnState.DONE:
         owed.append(NewDelivery(address, DeliveryKind.NOTICE, ending(outcome, turn=turn, backend=backend), turn=turn))
+    if below:
+        owed[0] = replace(owed[0], text=f"{owed[0].text}\n\n{below}")
     last = owed[-1]
     owed[-1] = NewDelivery(last.address, last.kind, last.text, turn=turn, state=outcome.state)
     return owed

@@ -6,6 +6,8 @@ from pathlib import Path
 
 from kai.clock import Clock
 from kai.memory.retrieval import Retriever
+from kai.model.ids import TurnId
+from kai.model.memory import MemoryReceipt
 from kai.people.folders import PersonFolders
 from kai.processes.launcher import Launcher
 from kai.store.database import Store
@@ -32,5 +34,6 @@ class Parts:
     runs: Path
     live_runs: Runs
     socket: Path
+    receipts: dict[TurnId, list[MemoryReceipt]] = field(default_factory=dict)  # of turns that have not ended
     zone: str = "UTC"  # IANA name of the machine's own time zone
     zones: dict[str, tzinfo] = field(default_factory=dict)  # time zones that were loaded

@@ -1,8 +1,10 @@
 """Runs one turn: decide its way, assemble its block, commit the snapshot, dispatch, fold the answer, finish."""
 
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import anyio
 from anyio import to_thread
@@ -18,6 +20,7 @@ from kai.model.errors import (
     FailureKind,
     KaiError,
     LaunchError,
+    MemoryMovedError,
     SessionBrokenError,
     SessionLostError,
     StoreError,
@@ -29,17 +32,19 @@ from kai.model.messages import Message
 from kai.model.states import DispatchState, TurnState
 from kai.model.turns import DeliveryKind, Dispatch, NewDelivery, Outcome, SessionRow, Turn
 from kai.protocols.child import StopReport
-from kai.store import deliveries, sessions, turns
+from kai.store import deliveries, exposures, sessions, turns
 from kai.store.binding import Connection
+from kai.store.exposures import Sending
 from kai.turns import outbox
 from kai.turns.asking import Asking
-from kai.turns.facts import facts_for, media_for
+from kai.turns.facts import facts_for, media_for, sending_of, without_memory
 from kai.turns.fold import Fold
 from kai.turns.holding import Holding, held_until
 from kai.turns.live import Bell, LiveTurn
 from kai.turns.opening import Opening, may_go_on
 from kai.turns.parts import Parts
 from kai.turns.pool import Live
+from kai.turns.remembering import footer
 from kai.turns.route import Looked, Next, Route, decide, home_of_login, look, look_at_next
 from kai.turns.steering import Steering
 
@@ -173,7 +178,7 @@ class Runner:
         route = await decide(looked, parts.config, parts.backends, parts.folders)
         running.route = route
         try:
-            outcome = await self._attempt(running, route, message)
+            outcome = await self._up_to_date(running, route, message)
         except SessionLostError as error:
             if error.kind is not FailureKind.RESUME:
                 raise
@@ -187,16 +192,37 @@ class Runner:
             parts.pool.ended[route.channel.channel] = "the last one could not be taken up again"
             running.live.fold = Fold()
             running.conversing = False
-            outcome = await self._attempt(running, route, message, resume=False)
+            outcome = await self._up_to_date(running, route, message, resume=False)
         return outcome
 
-    async def _attempt(self, running: Running, route: Route, message: Message, *, resume: bool = True) -> Outcome:
+    async def _up_to_date(self, running: Running, route: Route, message: Message, *, resume: bool = True) -> Outcome:
+        """An attempt whose block holds nothing that was taken back between its making and its first byte."""
+        recalls, pool, channel = True, self._parts.pool, route.channel.channel
+        for last in (False, False, True):
+            try:
+                return await self._attempt(running, route, message, resume=resume, recalls=recalls)
+            except MemoryMovedError as moved:
+                if last:
+                    raise
+                recalls = recalls and not moved.unrecorded
+                if moved.session_gone:
+                    await pool.close(channel, "it was shown what was taken back")
+                    pool.ended[channel] = "the last one was shown what was taken back"
+                running.conversing = False
+        raise AssertionError("unreachable")
+
+    async def _attempt(
+        self, running: Running, route: Route, message: Message, *, resume: bool, recalls: bool
+    ) -> Outcome:
         parts, turn = self._parts, running.turn
         running.tries += 1
         epoch = await self.opening.epoch(route)
         held = await self._same_session(route, epoch)
         owed = held is None or held.owes_session_block
-        facts = await facts_for(parts, route, message, turn.turn, fresh=owed)
+        facts = await facts_for(
+            parts, route, message, turn.turn, fresh=owed, session=held.row.session if held is not None else None
+        )
+        facts = facts if recalls else without_memory(facts)
         block = assemble(facts)
         row = held.row if held else await self.opening.row(route, epoch, resume=resume)
         run = held.run if held else RunId(fresh("r"))
@@ -219,7 +245,8 @@ class Runner:
         )
         if held is not None:
             running.hand_over(held)
-        await parts.store.write_soft(_prepare, row if held is None else None, running.dispatch, dispatch, block)
+        new, sending = row if held is None else None, sending_of(facts)
+        await parts.store.write_soft(_prepare, new, running.dispatch, dispatch, block, sending)
         running.dispatch = dispatch.dispatch
         if held is None:
             self._become(running, TurnState.RUNNING)
@@ -227,7 +254,8 @@ class Runner:
             running.hand_over(held)
         parts.pool.take(held)
         try:
-            return await self._converse(running, held, prompt, is_marked=bool(dispatch.frame_sha256))
+            before_sent = None if dispatch.frame_sha256 else partial(exposures.recheck, sending=sending, block=block)
+            return await self._converse(running, held, prompt, before_sent)
         finally:
             held.owes_session_block = running.live.fold.outcome().compacted or (owed and block.bare)
             parts.pool.give_back(held)
@@ -261,12 +289,20 @@ class Runner:
             self._bell(running).owe()
         return held
 
-    async def _converse(self, running: Running, held: Live, prompt: Prompt, *, is_marked: bool) -> Outcome:
+    async def _converse(
+        self, running: Running, held: Live, prompt: Prompt, before_sent: Callable[..., None] | None
+    ) -> Outcome:
+        """`before_sent` looks into the store in the transaction that says that it is sent; None: that was said."""
+
         async def on_sent(sha256: str) -> None:
-            if not is_marked:
-                now = self._parts.clock.now()
-                native_id = held.session.native_id
-                await self._parts.store.write_soft(turns.mark_sent, prompt.dispatch, sha256, now, native_id)
+            if before_sent is not None:
+                now, native_id = self._parts.clock.now(), held.session.native_id
+
+                def mark(db: Connection) -> None:
+                    before_sent(db, session=held.row.session, now=now)
+                    turns.mark_sent(db, prompt.dispatch, sha256, now, native_id)
+
+                await self._parts.store.write_soft(mark)
 
         async with held.session.prompt(prompt, on_sent=on_sent) as events, anyio.create_task_group() as tasks:
             running.tasks = tasks
@@ -332,7 +368,8 @@ class Runner:
         name = f"kai (via {backend})" if backend else "kai"
         with anyio.CancelScope(shield=True):
             outcome = await self._with_login(route, outcome)
-            owed = outbox.deliveries(turn.turn, turn.address, outcome, backend=backend)
+            below = footer(self._parts.receipts.pop(turn.turn, ()))
+            owed = outbox.deliveries(turn.turn, turn.address, outcome, backend=backend, below=below)
             for attempt in range(1, FINISH_TRIES + 1):
                 now = self._parts.clock.now()
                 # Whoever listens claims at once: the claim stands in line behind the finish, and finds what that owes.
@@ -401,7 +438,12 @@ class Runner:
 
 
 def _prepare(
-    db: Connection, new_session: SessionRow | None, before: DispatchId | None, dispatch: Dispatch, block: ContextBlock
+    db: Connection,
+    new_session: SessionRow | None,
+    before: DispatchId | None,
+    dispatch: Dispatch,
+    block: ContextBlock,
+    sending: Sending | None,
 ) -> None:
     """All that must be known before the first byte: the session, the end of an attempt before, the snapshot.
 
@@ -409,9 +451,13 @@ def _prepare(
     """
     if new_session is not None:
         sessions.open(db, new_session)
+    else:
+        exposures.check(db, dispatch.session)
     if before is not None:
         turns.settle(db, before, dispatch.prepared_at)
     turns.begin(db, dispatch.turn, dispatch, block, dispatch.prepared_at)
+    if sending is not None:
+        exposures.dispatch(db, sending, dispatch.session, dispatch.dispatch, block, dispatch.prepared_at)
     if dispatch.frame_sha256:
         turns.mark_sent(db, dispatch.dispatch, dispatch.frame_sha256, dispatch.prepared_at, dispatch.native_id)
 

@@ -13,7 +13,7 @@ import pytest
 from kai.context import gather as gathering
 from kai.context.assemble import assemble
 from kai.context.gather import Asked, Rules, Seated, Sources, gather
-from kai.memory.retrieval import DisabledRetriever, Scope
+from kai.memory.retrieval import DisabledRetriever
 from kai.model.context import (
     AgentDefinition,
     Facts,
@@ -26,7 +26,8 @@ from kai.model.context import (
     RetrievalStatus,
 )
 from kai.model.errors import StoreError
-from kai.model.ids import MessageId, PrincipalId, TurnId, fresh
+from kai.model.ids import MessageId, PrincipalId, SessionId, TurnId, fresh
+from kai.model.memory import Policy, Scope, Way
 from kai.model.messages import Author, Message
 from kai.model.people import Channel, ChannelKind, Person
 from kai.people.files import read
@@ -50,7 +51,9 @@ class Found:
     answer: Retrieval | StoreError | None
     asked: list[tuple[Scope, str]] = field(default_factory=list)
 
-    async def retrieve(self, scope: Scope, query: str) -> Retrieval:
+    async def retrieve(
+        self, scope: Scope, query: str, policy: Policy | None = None, session: SessionId | None = None
+    ) -> Retrieval:
         self.asked.append((scope, query))
         if isinstance(self.answer, StoreError):
             raise self.answer
@@ -195,7 +198,7 @@ async def test_the_search_is_for_the_persons_own_words_and_for_no_words_there_is
     found = Found(Retrieval(RetrievalStatus.OK, (hit,), 1))
     facts = await house.facts({"words": "  pumps? @x"}, memory=MemoryMode.ENABLED, retriever=found)
     assert facts.retrieval.hits == (hit,)
-    scope = Scope(ANN.principal, house.private.channel, "house")
+    scope = Scope(ANN.principal, house.private.channel, "house", Way.AUTO, turn=TurnId("t-1"))
     assert found.asked == [(scope, "  pumps? @x")]
     await house.facts({"words": " \n"}, memory=MemoryMode.ENABLED, retriever=found)
     assert len(found.asked) == 1

@@ -50,7 +50,7 @@ def test_what_a_file_says_holds_and_its_place_is_kept(configure: Configure, fold
 
 def test_the_problems_of_all_files_come_at_once_in_reading_order(configure: Configure, folders: Folders) -> None:
     found = configure(
-        kai="backend: 5\ncontext:\n  historyx: {}\n  block_cap_bytes: 1\nmemory: {enabled: true}\nbackend: x\n",
+        kai="backend: 5\ncontext:\n  historyx: {}\n  block_cap_bytes: 1\nmemory: {enabled: 1}\nbackend: x\n",
         people="no:\n  os_user: ann\nann:\n  os_user: 0123\n",
         workspaces="garden: {}\n",
     )
@@ -58,7 +58,7 @@ def test_the_problems_of_all_files_come_at_once_in_reading_order(configure: Conf
     assert [str(problem).removeprefix(f"{folders.config}/") for problem in found.problems] == [
         "kai.yaml:3:3: context.historyx: unknown setting 'historyx' (did you mean 'history'?)",
         "kai.yaml:4:20: context.block_cap_bytes: must be at least 4,096, not 1",
-        "kai.yaml:5:19: memory.enabled: semantic memory is not built yet (set it to false)",
+        "kai.yaml:5:19: memory.enabled: must be true or false, not 1",
         "kai.yaml:6:1: backend: 'backend' is set twice (first in line 1)",
         'people.yaml:1:1: no: no is true or false to some readers of YAML (put it in quotes: "no", or write false)',
         'people.yaml:4:12: ann.os_user: 0123 is a number to some readers of YAML (put it in quotes: "0123")',

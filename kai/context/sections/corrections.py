@@ -17,8 +17,8 @@ def draft(facts: Facts) -> Draft | None:
         return Draft(_NAME, tuple(rows))
     fence = fence_id(facts.fence_seed + _NAME)
     items = tuple(
-        Item("correction", notice.record, _notice(notice, fence), notice.shown_revision, required=True)
-        for notice in facts.corrections
+        Item("correction", one.record, _notice(one, fence), one.revision or one.shown_revision, required=True)
+        for one in facts.corrections
     )
     head = (
         "[Corrections: you were shown these earlier and they have changed. What stands here holds now. "

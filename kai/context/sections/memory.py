@@ -1,5 +1,7 @@
 """What semantic memory holds that fits the person's words: whole records, attributed, in rank order."""
 
+import sys
+from collections.abc import Iterator
 from functools import partial
 from typing import assert_never
 
@@ -7,6 +9,7 @@ from kai.context import neutral
 from kai.context.draft import Draft, Item
 from kai.context.fences import close_code, fence_id, fenced
 from kai.context.sections.privacy import bars_memory, has_tool
+from kai.context.tokens import estimate
 from kai.model.context import Facts, Hit, MemoryMode, RetrievalStatus, Verdict
 
 _NAME = "memory"
@@ -21,12 +24,23 @@ def draft(facts: Facts) -> Draft | None:
         return None
     if facts.memory is MemoryMode.FAULT:
         return Draft(_NAME, (Item("state", RetrievalStatus.UNAVAILABLE, _UNAVAILABLE),))
+    shown = tuple(_item(hit, "", Verdict.LEFT_OUT, "shown_before") for hit in facts.retrieval.shown)
     if facts.retrieval.status is RetrievalStatus.OK and hits:
-        fence = fence_id(facts.fence_seed + _NAME)
-        items = tuple(_item(hit, _record(hit, fence)) for hit in hits)
-        return Draft(_NAME, items, partial(_frame, facts))
+        return Draft(_NAME, (*_within(facts), *shown), partial(_frame, facts))
+    if shown:  # the agent has them: neither said again nor taken for none
+        return Draft(_NAME, shown)
     text = _state_line(facts)
     return Draft(_NAME, (Item("state", facts.retrieval.status, text),)) if text else None
+
+
+def _within(facts: Facts) -> Iterator[Item]:
+    """The hits in rank order; from the first on that is beyond the policy's own bound, none."""
+    fence, left = fence_id(facts.fence_seed + _NAME), facts.retrieval.max_tokens or sys.maxsize
+    for hit in facts.retrieval.hits:
+        text = _record(hit, fence)
+        left -= estimate(text)
+        yield _item(hit, text) if left >= 0 else _item(hit, text, Verdict.OMITTED_BUDGET, "max_tokens")
+        left = left if left >= 0 else -sys.maxsize
 
 
 def _frame(facts: Facts, admitted: tuple[Item, ...]) -> tuple[str, str]:
@@ -51,7 +65,7 @@ def _record(hit: Hit, fence: str) -> str:
 
 
 def _item(hit: Hit, text: str, verdict: Verdict = Verdict.SUBMITTED, reason: str = "") -> Item:
-    return Item("record", hit.record, text, hit.revision, verdict=verdict, reason=reason)
+    return Item("record", hit.record, text, hit.revision, verdict=verdict, reason=reason, parts=hit.parts)
 
 
 def _state_line(facts: Facts) -> str:

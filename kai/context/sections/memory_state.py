@@ -20,7 +20,8 @@ def _says(mode: MemoryMode, facts: Facts) -> str:
             return "enabled, but this run speaks for nobody: nothing is recalled or kept (denied: no_identity)."
         case MemoryMode.ENABLED if not has_tool(facts, "memory_save"):
             return (
-                "enabled. Facts live in semantic memory. This run has no tool to change them: never claim that you did."
+                "enabled. Facts live in semantic memory. This run has no tool to change them: never claim that you "
+                "did. The person keeps something with /remember TEXT and drops it with /forget TEXT."
             )
         case MemoryMode.ENABLED:
             return (

@@ -1,0 +1,104 @@
+"""Which records may be used here: the one place that says it. Every reader goes through `current`."""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from kai.model.errors import DeniedError
+from kai.model.ids import PrincipalId
+from kai.model.memory import Record, Scope
+from kai.model.people import ChannelKind
+from kai.store import channels, namespaces
+from kai.store.binding import Connection, Row
+from kai.store.columns import read, stamp
+
+COLUMNS = """
+r.seq, r.record, r.owner, r.namespace, r.family, r.kind, r.status, r.revision, r.channel, r.audience, r.sensitivity,
+r.agent, r.pinned, v.content AS text, v.digest, v.origin, v.said_by, v.said_at, v.expires_at"""
+RECORDS = f"SELECT {COLUMNS} FROM mem_record r JOIN mem_revision v USING (record, revision)"
+# What is made from something that no longer stands is withheld, until it is made anew.
+_MAY = """
+r.status = 'active' AND v.valid_from <= :now AND (v.valid_to IS NULL OR v.valid_to > :now)
+AND (v.expires_at IS NULL OR v.expires_at > :now)
+AND NOT EXISTS (SELECT 1 FROM mem_edge e JOIN mem_record s ON s.record = e.source
+  WHERE e.derived = r.record AND (s.status <> 'active' OR s.revision <> e.revision))
+AND (:agent = '' OR r.agent = :agent)"""
+# Everybody who is present (a JSON list) was there when it was said. Untagged rows are nobody's.
+_AUDIENCE = """
+r.audience IS NOT NULL AND (r.audience = '["*"]' OR NOT EXISTS (
+  SELECT 1 FROM json_each(:present) p WHERE p.value NOT IN (SELECT a.value FROM json_each(r.audience) a)))"""
+_GRANTED = """
+EXISTS (SELECT 1 FROM mem_grant g WHERE g.owner = r.owner AND (g.record = r.record OR g.namespace = r.namespace)
+  AND g.revoked_at IS NULL AND g.from_at <= :now AND (g.until IS NULL OR g.until > :now)
+  AND (g.channel = :channel OR (g.principal = :principal AND NOT :shared)))"""
+_BATCH = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a scope stands: who is there now, and what its patterns come to."""
+
+    scope: Scope
+    present: tuple[PrincipalId, ...]
+    is_shared: bool
+    patterns: tuple[str, ...]
+    own_only: bool = False
+
+    @property
+    def shelves(self) -> tuple[str, ...]:
+        """Where its patterns point, and where grants to it are indexed."""
+        scope = self.scope
+        here = (f"channel/{scope.channel}",) if self.is_shared else (f"person/{scope.principal}",)
+        return tuple(dict.fromkeys([*here, f"channel/{scope.channel}", *map(namespaces.shelf, self.patterns)]))
+
+
+def place(db: Connection, scope: Scope, patterns: Sequence[str] = (), *, own_only: bool = False) -> Place:
+    """Raises `DeniedError` for somebody who is not there, `UnknownThingError` for a channel that is not."""
+    channel = channels.get(db, scope.channel)
+    if scope.principal not in channel.members:
+        raise DeniedError("not_a_member: memory is read where one is")
+    is_shared = channel.kind is ChannelKind.SHARED
+    within = namespaces.within(tuple(patterns), scope, shared=is_shared)
+    return Place(scope, channel.members, is_shared, within, own_only)
+
+
+def current(db: Connection, here: Place, seqs: Iterable[int], now: datetime) -> dict[int, Record]:
+    """Those rows that may be used here and now, as they stand now: an index may be stale, this is not."""
+    wanted = list(seqs)
+    found: dict[int, Record] = {}
+    for at in range(0, len(wanted), _BATCH):
+        for row in _rows(db, here, "r.seq IN (SELECT value FROM json_each(:seqs))", now, wanted[at : at + _BATCH]):
+            record = read(Record, row)
+            if row["granted"] or namespaces.reaches(here.patterns, record.namespace):
+                found[record.seq] = record
+    return found
+
+
+def pinned(db: Connection, here: Place, now: datetime, limit: int) -> tuple[Record, ...]:
+    """The newest pinned preferences of the person, newest first. None where others are present."""
+    if here.is_shared:
+        return ()
+    part = "r.owner = :principal AND r.pinned = 1 AND r.kind = 'preference'"
+    rows = _rows(db, here, part, now, (), f"ORDER BY r.changed_at DESC, r.seq DESC LIMIT {int(limit)}")
+    return tuple(read(Record, row) for row in rows if namespaces.reaches(here.patterns, row["namespace"]))
+
+
+def _rows(db: Connection, here: Place, part: str, now: datetime, seqs: Sequence[int], tail: str = "") -> list[Row]:
+    scope = here.scope
+    given = {
+        "now": stamp(now),
+        "seqs": json.dumps(seqs),
+        "present": json.dumps(here.present),
+        "channel": scope.channel,
+        "principal": scope.principal,
+        "shared": here.is_shared,
+        "agent": scope.agent if here.own_only else "",
+    }
+    # A person's namespace is seen by its owner alone; what else there is shows itself by its audience or a grant.
+    own = "(r.namespace NOT LIKE 'person/%' OR r.owner = :principal)"
+    return db.execute(
+        f"SELECT {COLUMNS}, {_GRANTED} AS granted FROM mem_record r JOIN mem_revision v USING (record, revision) "
+        f"WHERE {part} AND {_MAY} AND (({own} AND {_AUDIENCE}) OR {_GRANTED}) {tail}",
+        given,
+    ).fetchall()

@@ -1,0 +1,154 @@
+"""The words of records, in one index a shelf: a search costs what its own shelf holds, whatever others remember.
+
+An index may miss a record, and never gives one away: what it finds is read again before anybody sees it.
+"""
+
+from collections.abc import MutableMapping, Sequence
+
+from kai.store import words
+from kai.store.binding import Connection, sqlite_version_info
+from kai.store.namespaces import shelf as shelf_of
+
+Counts = MutableMapping[tuple[int, str], int]
+_QUERY_TOKENS = 64
+_POSTINGS = 10_000  # records that one search scores at most, the rarest words first: SQLite scores every match
+_SEARCH_CHARS = 20_000  # of a message as a query: what is beyond it brings no word that decides
+
+
+def add(db: Connection, seq: int) -> None:
+    """Index the current revision of an active record: on its own shelf and on those that it was granted to."""
+    row = db.execute(
+        "SELECT r.record, r.namespace, r.owner, r.revision, v.content FROM mem_record r "
+        "JOIN mem_revision v USING (record, revision) WHERE r.seq = ?",
+        (seq,),
+    ).fetchone()
+    granted = db.execute(
+        "SELECT ifnull('channel/' || channel, 'person/' || principal) FROM mem_grant WHERE owner = ? "
+        "AND revoked_at IS NULL AND (record = ? OR namespace = ?)",
+        (row["owner"], row["record"], row["namespace"]),
+    )
+    for shelf in dict.fromkeys([shelf_of(row["namespace"]), *(each[0] for each in granted)]):
+        number = _made(db, shelf)
+        known = db.execute("INSERT OR IGNORE INTO mem_indexed VALUES (?, ?, ?)", (number, seq, row["revision"]))
+        if known.rowcount:
+            text = " ".join(words.tokens(row["content"]))
+            db.execute(f"INSERT INTO mem_index_{number} (rowid, words) VALUES (?, ?)", (seq, text))
+
+
+def drop(db: Connection, seq: int) -> None:
+    """Take a record out of every shelf; its words leave the file. Before its text is erased."""
+    rows = db.execute(
+        "SELECT i.shelf, v.content FROM mem_indexed i JOIN mem_record r ON r.seq = i.seq "
+        "JOIN mem_revision v ON v.record = r.record AND v.revision = i.revision WHERE i.seq = ?",
+        (seq,),
+    ).fetchall()
+    for number, content in rows:
+        _unword(db, number, seq, " ".join(words.tokens(content)))
+    db.execute("DELETE FROM mem_indexed WHERE seq = ?", (seq,))
+
+
+def _unword(db: Connection, number: int, seq: int, text: str) -> None:
+    table = f"mem_index_{number}"
+    db.execute(f"INSERT INTO {table} ({table}, rowid, words) VALUES ('delete', ?, ?)", (seq, text))
+    if sqlite_version_info < (3, 42):  # it only marks what is gone: writing all anew takes the words out of the file
+        db.execute(f"INSERT INTO {table} ({table}) VALUES ('optimize')")
+
+
+def matches(db: Connection, shelves: Sequence[str], text: str, limit: int, counts: Counts) -> dict[int, float]:
+    """Row of a record to its BM25 score (higher is better): the best `limit` of every shelf. No text raises.
+
+    `counts` is kept by the caller from search to search: how common a word is decides only what is left out first.
+    """
+    terms = [_term(token) for token in dict.fromkeys(words.tokens(text[:_SEARCH_CHARS], query=True))]
+    found: dict[int, float] = {}
+    marks = ", ".join("?" * len(shelves))
+    for (number,) in db.execute(f"SELECT seq FROM mem_shelf WHERE shelf IN ({marks})", tuple(shelves)).fetchall():
+        if query := _query(db, number, terms, counts):
+            table = f"mem_index_{number}"
+            found |= {
+                row[0]: -row[1]
+                for row in db.execute(
+                    f"SELECT rowid, score FROM (SELECT rowid, bm25({table}) AS score FROM {table} "
+                    f"WHERE {table} MATCH ? "
+                    "ORDER BY rowid DESC LIMIT ?) ORDER BY score, rowid LIMIT ?",
+                    (query, _POSTINGS, limit),
+                )
+            }
+    return found
+
+
+def refresh(db: Connection) -> None:
+    """Make anew what was indexed by another version of the tokens. Outside of a transaction."""
+    old = db.execute("SELECT 1 FROM mem_shelf WHERE words <> ? LIMIT 1", (words.VERSION,)).fetchone()
+    if old is None:
+        return
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        rebuild(db)
+        db.execute("COMMIT")
+    finally:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+
+
+def rebuild(db: Connection) -> int:
+    """Make every index anew from the records as they stand; how many are in it."""
+    for (number,) in db.execute("SELECT seq FROM mem_shelf").fetchall():
+        db.execute(f"DROP TABLE mem_index_{number}")
+    db.execute("DELETE FROM mem_shelf")
+    db.execute("DELETE FROM mem_indexed")
+    rows = db.execute("SELECT seq FROM mem_record WHERE status = 'active' ORDER BY seq").fetchall()
+    for (seq,) in rows:
+        add(db, seq)
+    return len(rows)
+
+
+def astray(db: Connection) -> int:
+    """Rows in which records and indexes disagree: 0, or a rebuild is due."""
+    lost: int = db.execute(
+        "SELECT (SELECT count(*) FROM mem_record r WHERE r.status = 'active' AND NOT EXISTS (SELECT 1 FROM mem_indexed "
+        "i WHERE i.seq = r.seq AND i.revision = r.revision)) + (SELECT count(*) FROM mem_indexed i WHERE NOT EXISTS "
+        "(SELECT 1 FROM mem_record r WHERE r.seq = i.seq AND r.status = 'active'))"
+    ).fetchone()[0]
+    return lost
+
+
+def _made(db: Connection, shelf: str) -> int:
+    row = db.execute("SELECT seq FROM mem_shelf WHERE shelf = ?", (shelf,)).fetchone()
+    if row:
+        return int(row[0])
+    number = db.execute("INSERT INTO mem_shelf (shelf, words) VALUES (?, ?)", (shelf, words.VERSION)).lastrowid or 0
+    table = f"mem_index_{number}"
+    db.execute(f"CREATE VIRTUAL TABLE {table} USING fts5 (words, content = '', tokenize = \"ascii tokenchars '_'\")")
+    if sqlite_version_info >= (3, 42):
+        db.execute(f"INSERT INTO {table} ({table}, rank) VALUES ('secure-delete', 1)")
+    return number
+
+
+def _term(token: str) -> str:
+    return f'"{token.rstrip("*")}"{"*" if token.endswith("*") else ""}'
+
+
+def _query(db: Connection, number: int, terms: Sequence[str], counts: Counts) -> str:
+    """Terms joined by OR, the rarest first while the bound lasts. The rarest alone may be beyond it."""
+    counted = sorted((_count(db, number, term, counts), term) for term in terms[: 4 * _QUERY_TOKENS])
+    parts: list[str] = []
+    named = 0
+    for count, term in counted:
+        named += count
+        if count and (not parts or named <= _POSTINGS) and len(parts) < _QUERY_TOKENS:
+            parts.append(term)
+    return " OR ".join(parts)
+
+
+def _count(db: Connection, number: int, term: str, counts: Counts) -> int:
+    key = number, term
+    if key not in counts:
+        table = f"mem_index_{number}"
+        counted: int = db.execute(
+            f"SELECT count(*) FROM (SELECT 1 FROM {table} WHERE {table} MATCH ? LIMIT ?)", (term, _POSTINGS + 1)
+        ).fetchone()[0]
+        if counted < 100:  # a rare word may become common, and one that was not there may come: those are asked again
+            return counted
+        counts[key] = counted
+    return counts[key]
