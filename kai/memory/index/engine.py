@@ -1,0 +1,67 @@
+"""The interface of an index engine, and which engine is taken."""
+
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kai.store.binding import Error, can_load_extensions
+
+Array = NDArray[np.float32]
+Fetch = Callable[[Sequence[int]], tuple[list[int], Array]]
+Choice = Literal["auto", "sqlite-vec", "bits"]
+SQLITE_VEC_ROWS = 2_000  # beyond them bit planes are faster and hold less memory
+
+
+class Engine(Protocol):
+    """Rows of vectors of length 1. Not for several threads at once: whoever shares one holds a lock."""
+
+    name: str
+
+    def __len__(self) -> int: ...
+
+    def put(self, rows: Sequence[int], vectors: Array) -> None:
+        """Add these, or put them in the place of what those rows had. (n, dimension)"""
+
+    def drop(self, row: int) -> None:
+        """Take a row out; one that is not there is nothing."""
+
+    def near(self, query: Array, limit: int, fetch: Fetch) -> list[tuple[int, float]]:
+        """The nearest rows with their exact cosine, best first, equals by row. `fetch` reads vectors of the store."""
+
+
+def has_sqlite_vec() -> bool:
+    return can_load_extensions and find_spec("sqlite_vec") is not None
+
+
+def chosen(choice: Choice, rows: int) -> str:
+    """The name of the engine for so many rows."""
+    if choice == "auto":
+        return "sqlite-vec" if rows <= SQLITE_VEC_ROWS and has_sqlite_vec() else "bits"
+    return choice
+
+
+def made(name: str, dimension: int) -> Engine:
+    """An empty index. Where sqlite-vec cannot be loaded after all, bit planes do the same."""
+    from kai.memory.index.bits import BitIndex  # noqa: PLC0415 each is imported when it is needed
+
+    if name == "sqlite-vec":
+        from kai.memory.index.vec0 import Vec0Index  # noqa: PLC0415
+
+        try:
+            return Vec0Index(dimension)
+        except (Error, OSError, ImportError, AttributeError):
+            pass
+    return BitIndex(dimension)
+
+
+def exact(rows: Sequence[int], query: Array, limit: int, fetch: Fetch) -> list[tuple[int, float]]:
+    """The nearest of `rows` by the vectors as the store holds them, best first, equals by row."""
+    found, vectors = fetch(rows)
+    if not found:
+        return []
+    cosines = vectors @ query
+    order = np.lexsort((np.asarray(found), -cosines))[:limit]
+    return [(found[at], float(cosines[at])) for at in order]
