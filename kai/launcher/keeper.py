@@ -107,8 +107,8 @@ class Keeper:
 
         assert self._handed is not None
         _, passed = passing.receive(self._handed, 1)
-        if not passed:  # whoever hands them on is gone: it tells us by a signal too
-            self._handed = None
+        if not passed:  # whoever would hand them on is gone, and nobody could claim the run any more
+            self._handed, self._kill_asked = None, True
             return
         if self._control is not None:
             os.close(self._control)

@@ -25,15 +25,17 @@ async def trial(
     clock: Clock,
     place: Path,
     *,
+    home: Path | None = None,
     resume: str = "",
     keep: bool = False,
 ) -> AsyncIterator[tuple[Session, tuple[str, ...]]]:
     """A ready session of `manifest`, and the notes of its launch. It works in `place`, a folder that is
-    not there yet and is named as a run is.
+    not there yet and is named as a run is; for another OS user in the `home` of that one, who may not enter `place`.
 
     With `keep` its wire file is left as ``wire`` in that folder, also when it is lost; else nothing is left.
     """
     await anyio.Path(place).mkdir(mode=0o700)
+    cwd = home or place
     planned = await to_thread.run_sync(
         lambda: plan(
             manifest,
@@ -43,16 +45,16 @@ async def trial(
             permissions="ask",
             resume=resume,
             temporary=False,
-            workspace=place,
+            workspace=cwd,
             os_user=os_user,
-            home=Path.home(),
+            home=home or Path.home(),
             socket_path=place / "none.sock",
         )
     )
     async with open_session(
         launcher,
         planned.spec,
-        driver_for(DriverSetup(manifest=manifest, cwd=str(place))),
+        driver_for(DriverSetup(manifest=manifest, cwd=str(cwd))),
         manifest.limits,
         clock=clock,
         wire_path=place / "wire",

@@ -11,6 +11,7 @@ from kai.model.people import Person
 from kai.store import backup, binding, migrate, opening, people
 from kai.store.errors import CorruptDatabaseError
 from kai.turns.parts import Parts
+from kai.turns.protection import protection
 from kai.turns.views import View
 
 SOUND_SQLITE = (3, 51, 3)  # older ones can lose pages when two connections write or checkpoint at the same instant
@@ -37,12 +38,7 @@ async def findings(parts: Parts, own_user: str) -> list[View]:
     everybody = await parts.store.read(people.every)
     if not everybody:
         found.append(_finding("no-person", "kai knows nobody", "'kai person add NAME'."))
-    users = [person.os_user for person in everybody]
-    for person in everybody:
-        if users.count(person.os_user) > 1:
-            problem = f"{person.name}'s agents run as {person.os_user}, as others do: they can read each other's files"
-            mend = "Give every person an OS user of their own (needs the spawner, which is not built yet)."
-            found.append(_finding("one-trust-domain", problem, mend))
+    found += await protection(parts, everybody, own_user)
     for person in everybody:
         found += await _person(parts, person, own_user)
     return found
@@ -89,9 +85,6 @@ async def _person(parts: Parts, person: Person, own_user: str) -> list[View]:
         found.append(
             _finding("home-missing", f"{person.name}'s home {home} is not there", "'kai person add' makes it.")
         )
-    if person.os_user != own_user:
-        problem = f"{person.name}'s agents should run as {person.os_user}, but run as {own_user}"
-        found.append(_finding("launcher", problem, "Set their OS user to the daemon's until the spawner is built."))
     return found
 
 

@@ -4,8 +4,10 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
+import anyio
 from anyio import CancelScope, to_thread
 
 from kai.catalog.tools import notices
@@ -25,7 +27,9 @@ from kai.turns.background import Background
 from kai.turns.facts import identity_mark, memory_mode
 from kai.turns.parts import Parts
 from kai.turns.pool import Live, Opener
+from kai.turns.protection import refuse_shared
 from kai.turns.route import Route, home_of_login
+from kai.turns.route import os_user as own_user
 
 
 def may_go_on(row: SessionRow, route: Route) -> bool:
@@ -129,6 +133,7 @@ class Opening:
 
         @asynccontextmanager
         async def open_it() -> AsyncIterator[Session]:
+            await refuse_shared(self._parts, route.person)
             planned = await to_thread.run_sync(self._plan, route, row.native_id, run)
             for note in planned.notes:
                 await self.background.note(row.channel, note)
@@ -186,7 +191,12 @@ class Opening:
         """Start a backend in an empty folder, wait until it is ready, and end it. Raises `KaiError`."""
         parts = self._parts
         place, started = parts.runs / fresh("r"), parts.clock.monotonic()
-        async with trial(parts.launcher, manifest, os_user, parts.clock, place) as (session, notes):
+        is_own = os_user == own_user()
+        home = None if is_own else Path(await anyio.Path(f"~{os_user}").expanduser())
+        async with trial(parts.launcher, manifest, os_user, parts.clock, place, home=home) as (
+            session,
+            notes,
+        ):
             return {
                 "ready": True,
                 "seconds": round(parts.clock.monotonic() - started, 3),

@@ -25,7 +25,7 @@ FAKE_BACKEND = """\
 title: Fake agent ({protocol})
 protocol: {protocol}
 launch:
-  program: "{{python}}"
+  program: "{python}"
   argv: ["-I", "-S", {fake!r}, "--protocol", {protocol}, "--log", {log!r}, "--state", {state!r}]
   resume: {resume}
   model: ["--model", "{{model}}"]
@@ -50,6 +50,8 @@ class House:
     limits: Mapping[str, float] = field(default_factory=dict)
     backend: str = "fake"
     set_model: bool = False  # the fake backends can change it in place
+    python: str = "{python}"  # of the fake agents: other OS users may not be let to that of the tests
+    agent: Path = FAKE_AGENT
 
     def __post_init__(self) -> None:
         (self.root / "sessions").mkdir(parents=True, exist_ok=True)
@@ -62,7 +64,8 @@ class House:
             (folder / "backend.yaml").write_text(
                 FAKE_BACKEND.format(
                     protocol=protocol,
-                    fake=str(FAKE_AGENT),
+                    fake=str(self.agent),
+                    python=self.python,
                     log=str(self.log),
                     state=str(self.root / "sessions"),
                     resume=resume,

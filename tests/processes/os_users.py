@@ -4,19 +4,24 @@ import itertools
 import json
 import os
 import pwd
+import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from kai.processes.spawner import SpawnerLauncher
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can make OS users")
 SHIM = Path(__file__).resolve().parents[2] / "kai/launcher/shim.py"
@@ -34,6 +39,24 @@ def _try(*command: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
+def sweep() -> None:
+    """Remove what tests left behind that were killed themselves."""
+    for entry in pwd.getpwall():
+        if (found := re.fullmatch(r"kait(\d+)x\d+", entry.pw_name)) and not Path(f"/proc/{found[1]}").exists():
+            _remove(entry)
+    for folder in Path("/var/lib").glob("kai-test-*"):
+        if not Path(f"/proc/{folder.name.split('-')[2]}").exists():
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _remove(entry: pwd.struct_passwd) -> None:
+    for left in _of_user(entry.pw_uid):
+        os.kill(left, signal.SIGKILL)
+    _try("userdel", "--force", entry.pw_name)
+    shutil.rmtree(entry.pw_dir, ignore_errors=True)
+    Path(f"/var/mail/{entry.pw_name}").unlink(missing_ok=True)
+
+
 @contextmanager
 def os_user(*options: str) -> Iterator[pwd.struct_passwd]:
     """A user with a home folder (0700) of its own."""
@@ -44,11 +67,7 @@ def os_user(*options: str) -> Iterator[pwd.struct_passwd]:
         Path(entry.pw_dir).chmod(0o700)
         yield entry
     finally:
-        for left in _of_user(entry.pw_uid):
-            os.kill(left, signal.SIGKILL)
-        _try("userdel", "--force", name)
-        shutil.rmtree(entry.pw_dir, ignore_errors=True)
-        Path(f"/var/mail/{name}").unlink(missing_ok=True)
+        _remove(entry)
 
 
 def _of_user(uid: int) -> list[int]:
@@ -65,7 +84,7 @@ def _of_user(uid: int) -> list[int]:
 @contextmanager
 def root_folder() -> Iterator[Path]:
     """A folder that is root's all the way up, which everybody may enter: unlike pytest's own."""
-    path = Path(tempfile.mkdtemp(prefix="kai-test-", dir="/var/lib"))
+    path = Path(tempfile.mkdtemp(prefix=f"kai-test-{os.getpid()}-", dir="/var/lib"))
     path.chmod(0o755)
     try:
         yield path
@@ -137,3 +156,41 @@ def spawner(daemon_user: str, users: list[str], programs: list[str], **more: Any
             yield one
         finally:
             one.end()
+
+
+class AsDaemon(SpawnerLauncher):
+    """Connects as the daemon's user, which the test is not."""
+
+    def __init__(self, path: Path, who: pwd.struct_passwd) -> None:
+        super().__init__(path)
+        self._who = who
+        self._alone = threading.Lock()  # the ids of a process are those of all its threads
+
+    def dial(self) -> socket.socket:
+        with self._alone:
+            os.setegid(self._who.pw_gid)
+            os.seteuid(self._who.pw_uid)
+            try:
+                return super().dial()
+            finally:
+                os.seteuid(0)
+                os.setegid(0)
+
+
+@dataclass
+class Machine:
+    """A machine with a daemon's user, two persons and a spawner."""
+
+    daemon: pwd.struct_passwd
+    alice: pwd.struct_passwd
+    bob: pwd.struct_passwd
+    spawner: Spawner
+
+
+@contextmanager
+def a_machine(programs: list[str], **more: Any) -> Iterator[Machine]:
+    sweep()
+    with ExitStack() as held:
+        daemon, alice, bob = (held.enter_context(os_user()) for _ in range(3))
+        one = held.enter_context(spawner(daemon.pw_name, [alice.pw_name, bob.pw_name], programs, **more))
+        yield Machine(daemon, alice, bob, one)
