@@ -1,6 +1,6 @@
 # What a developer types. `make help` lists it; CI calls `make check test` and nothing else.
 .DEFAULT_GOAL := help
-.PHONY: help setup run check test fix schema docs wheel golden bench bench-agents crash matrix-contract matrix-switch coverage clean
+.PHONY: help setup run check test fix schema docs wheel golden bench bench-agents crash faults storm matrix-contract matrix-switch coverage clean
 BIN := .venv/bin
 STAMP := .venv/.ready
 TOOLS := .venv/.tools
@@ -63,6 +63,12 @@ matrix-contract: $(TOOLS) ## every clause of the contract with every backend, on
 
 crash: $(TOOLS) ## 200 kills of the daemon at random points; nothing accepted is lost
 	@$(BIN)/python -m tests.crash
+
+faults: $(TOOLS) ## the table of faults, each row played for real: fault, expected, seen (ARGS='--only 10,11' takes a part)
+	@$(BIN)/python -m tests.faults $(ARGS)
+
+storm: $(TOOLS) ## ten thousand faults within 45 minutes; nothing lost, nothing twice, nothing left, nothing leaked
+	@$(BIN)/python -m tests.crash --storm $(ARGS)
 
 matrix-switch: $(TOOLS) ## every ordered pair of agent CLIs, changed in mid-talk for real
 	@scripts/setup-tests

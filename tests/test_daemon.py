@@ -3,8 +3,6 @@
 import shutil
 import signal
 import subprocess
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import anyio
@@ -12,51 +10,14 @@ import pytest
 
 from kai.client import Client
 from kai.clock import SystemClock
-from kai.model.errors import UnreachableError
-from kai.model.messages import Accepted, InboundMessage
 from kai.store import deliveries
 from kai.store.database import open_store
 from tests.crash.storm import Storm
 from tests.e2e.house import House
+from tests.e2e.served import end_of, gone, say, served
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(60)]  # whole processes start and drain
 LIMIT_S = 15.0
-
-
-@asynccontextmanager
-async def served(house: House) -> AsyncIterator["tuple[subprocess.Popen[bytes], Client]"]:
-    """``kai serve`` as a process of its own."""
-    with (house.root / "daemon.log").open("ab") as log:
-        process = await anyio.to_thread.run_sync(
-            lambda: subprocess.Popen(house.kai("serve"), env=house.environment, stdout=log, stderr=log)
-        )
-    try:
-        async with Client(house.folders.runtime / "people.sock") as client:
-            with anyio.fail_after(LIMIT_S):
-                while True:
-                    try:
-                        await client.status()
-                        break
-                    except UnreachableError:
-                        assert process.poll() is None, (house.root / "daemon.log").read_text()
-                        await anyio.sleep(0.05)
-            yield process, client
-    finally:
-        if process.poll() is None:
-            process.send_signal(signal.SIGTERM)
-        await anyio.to_thread.run_sync(process.wait)
-
-
-async def say(client: Client, text: str, key: str) -> Accepted:
-    return await client.receive(InboundMessage("", "shell", "", "", key, text))
-
-
-async def end_of(client: Client, accepted: Accepted) -> dict[str, object]:
-    with anyio.fail_after(LIMIT_S):
-        async for event in client.events(accepted.turn or ""):
-            if event["type"] == "end":
-                return event
-    raise AssertionError("no end")
 
 
 async def test_a_turn_cut_by_a_kill_is_owned_up_to_and_the_queue_goes_on(tmp_path: Path) -> None:
@@ -93,9 +54,7 @@ async def test_no_process_of_a_killed_daemon_is_left(tmp_path: Path) -> None:
                     break
         process.kill()
         process.wait()
-        storm = Storm.__new__(Storm)
-        storm.house = house
-        assert await storm._left_behind() == 0
+        await gone(house, 2)
 
 
 async def test_a_second_daemon_on_the_same_state_is_refused(tmp_path: Path) -> None:

@@ -234,24 +234,25 @@ class Storm:
 
     def _count(self, states: dict[str, TurnState]) -> None:
         self.tally.accepted = len(self.accepted)
-        heard = Counter(self._heard())
+        told = Counter(heard(self.house.log))
         for external_id, turn in self.accepted.items():
             ends = self._told(turn)
             token = f"token-{external_id[1:]}-"
             if turn not in states or ends == 0:
                 self.tally.lost += 1
                 self.tally.notes.append(f"lost {external_id} {turn} {states.get(turn)}")
-            if ends > 1 or heard[token] > 1:
+            if ends > 1 or told[token] > 1:
                 self.tally.twice += 1
-                self.tally.notes.append(f"twice {external_id} {turn}: told {ends}, heard {heard[token]}")
+                self.tally.notes.append(f"twice {external_id} {turn}: told {ends}, heard {told[token]}")
             self.tally.unknown += states.get(turn) is TurnState.INTERRUPTED
 
-    def _heard(self) -> list[str]:
-        """The token of every message that an agent was sent as the current one."""
-        marker = "[User's current message - respond to this:]"
-        tokens = []
-        for line in self.house.log.read_text(errors="replace").splitlines():
-            _, found, words = line.rpartition(marker)
-            if found and "token-" in words:
-                tokens.append("token-" + words.split("token-")[1].split("-")[0] + "-")
-        return tokens
+
+def heard(log: Path) -> list[str]:
+    """The token of every message that an agent was sent as the current one, in their order."""
+    marker = "[User's current message - respond to this:]"
+    tokens = []
+    for line in log.read_text(errors="replace").splitlines():
+        _, found, words = line.rpartition(marker)
+        if found and "token-" in words:
+            tokens.append("token-" + words.split("token-")[1].split("-")[0] + "-")
+    return tokens

@@ -171,6 +171,11 @@ class Deeds:
         self.agent.stubborn = True
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
 
+    def do_hog(self, value: str) -> None:
+        held = bytearray(int(value) << 20)
+        held[::4096] = b"x" * len(held[::4096])
+        self.agent.pause(FOR_EVER_S)
+
     def do_closeout(self, value: str) -> None:
         os.close(1)
         time.sleep(FOR_EVER_S)

@@ -1,0 +1,5 @@
+"""Faults meet a whole kai."""
+
+from tests.e2e.conftest import house, kai
+
+__all__ = ["house", "kai"]
