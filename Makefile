@@ -51,30 +51,23 @@ wheel: $(TOOLS) ## dist/kai-*.whl
 
 bench: $(STAMP) ## kai bench: each figure beside its baseline, measured in the same run
 	@$(BIN)/kai bench
-
 bench-agents: $(TOOLS) ## what kai adds to a turn of each real agent CLI, against its bare protocol
 	@scripts/install-agents --all
 	@$(BIN)/python -m tests.bench.real_agents
-
 matrix-contract: $(TOOLS) ## every clause of the contract with every backend, on every agent CLI that can be had
 	@scripts/setup-tests
 	@scripts/install-agents --all
 	@$(BIN)/python -m tests.matrix.contract $(ARGS)
-
 crash: $(TOOLS) ## 200 kills of the daemon at random points; nothing accepted is lost
 	@$(BIN)/python -m tests.crash
-
 faults: $(TOOLS) ## the table of faults, each row played for real: fault, expected, seen (ARGS='--only 10,11' takes a part)
 	@$(BIN)/python -m tests.faults $(ARGS)
-
 storm: $(TOOLS) ## ten thousand faults within 45 minutes; nothing lost, nothing twice, nothing left, nothing leaked
 	@$(BIN)/python -m tests.crash --storm $(ARGS)
-
 matrix-switch: $(TOOLS) ## every ordered pair of agent CLIs, changed in mid-talk for real
 	@scripts/setup-tests
 	@scripts/install-agents --all
 	@$(BIN)/python -m tests.matrix.switch
-
 coverage: $(TOOLS) ## branch coverage of the tests on the fake agent
 	@$(BIN)/coverage erase
 	@$(BIN)/coverage run -m pytest -m "not real"

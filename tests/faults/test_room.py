@@ -21,7 +21,7 @@ MIB = 1024 * 1024
 
 
 @contextmanager
-def group(controller: str, **limits: int) -> Iterator[Callable[[], None]]:
+def group(controller: str, **limits: int) -> Iterator[Callable[[], object]]:
     """A control group of our own with these limits; gives what a process calls to join it."""
     own = {line.split(":")[1]: line.split(":")[2] for line in Path("/proc/self/cgroup").read_text().splitlines()}
     parent = Path(f"/sys/fs/cgroup/{controller}{own[controller]}") if controller in own else Path("/sys/fs/cgroup/none")
@@ -33,7 +33,7 @@ def group(controller: str, **limits: int) -> Iterator[Callable[[], None]]:
     try:
         for name, limit in limits.items():
             (folder / name.replace("__", ".")).write_text(f"{limit}\n")
-        yield lambda: (folder / "cgroup.procs").write_text(f"{os.getpid()}\n") and None
+        yield lambda: (folder / "cgroup.procs").write_text(f"{os.getpid()}\n")
     finally:
         with suppress(OSError):
             folder.rmdir()
