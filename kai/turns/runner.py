@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import partial
 
 import anyio
@@ -297,12 +298,8 @@ class Runner:
         async def on_sent(sha256: str) -> None:
             if before_sent is not None:
                 now, native_id = self._parts.clock.now(), held.session.native_id
-
-                def mark(db: Connection) -> None:
-                    before_sent(db, session=held.row.session, now=now)
-                    turns.mark_sent(db, prompt.dispatch, sha256, now, native_id)
-
-                await self._parts.store.write_soft(mark)
+                sent = prompt.dispatch, sha256, now, native_id
+                await self._parts.store.write_soft(_mark_sent, partial(before_sent, session=held.row.session), *sent)
 
         async with held.session.prompt(prompt, on_sent=on_sent) as events, anyio.create_task_group() as tasks:
             running.tasks = tasks
@@ -460,6 +457,14 @@ def _prepare(
         exposures.dispatch(db, sending, dispatch.session, dispatch.dispatch, block, dispatch.prepared_at)
     if dispatch.frame_sha256:
         turns.mark_sent(db, dispatch.dispatch, dispatch.frame_sha256, dispatch.prepared_at, dispatch.native_id)
+
+
+def _mark_sent(
+    db: Connection, recheck: Callable[..., None], dispatch: DispatchId, sha256: str, now: datetime, native_id: str
+) -> None:
+    """After a session took its time to start: what goes there still may, and counts as sent."""
+    recheck(db, now=now)
+    turns.mark_sent(db, dispatch, sha256, now, native_id)
 
 
 def _failed(error: KaiError) -> Outcome:

@@ -8,7 +8,6 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from kai.store import turns
 from kai.turns import runner
 from tests.e2e.house import House, Kai
 from tests.small_disk import fill_up
@@ -56,7 +55,7 @@ async def test_a_stop_in_the_moment_of_hand_over_keeps_the_session(
 
     async def slow(work: Any, *args: Any) -> Any:
         done = await write_soft(work, *args)
-        if work is (turns.mark_sent if is_fresh else runner._prepare):  # the last thing before the first byte
+        if work is (runner._mark_sent if is_fresh else runner._prepare):  # the last thing before the first byte
             reached.set()
             await go.wait()
         return done
