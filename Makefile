@@ -1,6 +1,6 @@
 # What a developer types. `make help` lists it; CI calls `make check test` and nothing else.
 .DEFAULT_GOAL := help
-.PHONY: help setup run check test fix schema docs wheel golden bench bench-agents crash faults storm matrix-contract matrix-switch coverage clean
+.PHONY: help setup run check test fix schema docs wheel golden bench bench-agents booted crash faults storm matrix-contract matrix-switch coverage clean
 BIN := .venv/bin
 STAMP := .venv/.ready
 TOOLS := .venv/.tools
@@ -64,6 +64,8 @@ faults: $(TOOLS) ## the table of faults, each row played for real: fault, expect
 	@$(BIN)/python -m tests.faults $(ARGS)
 storm: $(TOOLS) ## ten thousand faults within 45 minutes; nothing lost, nothing twice, nothing left, nothing leaked
 	@$(BIN)/python -m tests.crash --storm $(ARGS)
+booted: $(TOOLS) ## the installed service on a really booted Debian 12 and 13: what, expected, seen
+	@scripts/setup-tests && $(BIN)/python -m tests.booted $(ARGS)
 matrix-switch: $(TOOLS) ## every ordered pair of agent CLIs, changed in mid-talk for real
 	@scripts/setup-tests
 	@scripts/install-agents --all

@@ -50,7 +50,17 @@ def test_every_command_is_there_and_says_what_the_list_says() -> None:
 
 def test_every_file_of_a_command_is_a_command() -> None:
     files = {path.stem.replace("_", "-") for path in Path(cli.__file__).parent.joinpath("commands").glob("*.py")}
-    parts = {"--init--", "backend-new", "connect", "show", "verb", "system-install", "system-steps", "system-upgrade"}
+    parts = {
+        "--init--",
+        "backend-new",
+        "connect",
+        "show",
+        "verb",
+        "system-install",
+        "system-steps",
+        "system-upgrade",
+        "system-policy",
+    }
     assert files - parts == set(cli.COMMANDS)
 
 

@@ -6,7 +6,9 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from kai.catalog.manifests import load
 from kai.commands.init import commented
+from kai.commands.system_policy import policy
 from kai.commands.system_steps import Steps
 from kai.model.errors import DeniedError
 from kai.resources import folder
@@ -52,6 +54,7 @@ def install(steps: Steps, *, profile: str | None = None, starts: bool = True, pl
         steps.note("kept", str(config))
     else:
         steps.file(config, commented(), 0o640, group=USER)
+    _policy(steps, places)
     has_changed = [steps.file(places.at(f"/etc/systemd/system/{name}"), _unit(name, places)) for name in UNITS]
     if profile or not places.profile.exists():
         told = (source / "profiles" / f"{profile or 'strict'}.conf").read_text()
@@ -61,6 +64,18 @@ def install(steps: Steps, *, profile: str | None = None, starts: bool = True, pl
     if any(has_changed):
         steps.run("systemctl", "daemon-reload")
     _start(steps, STARTED, starts=starts, has_changed=any(has_changed))
+
+
+def _policy(steps: Steps, places: Places) -> None:
+    """What the spawner may start, with the agent CLIs that are there by now."""
+    path = places.at(INSTALLED[0] / "spawner.json")
+    own = places.at(INSTALLED[0] / "backends")
+    manifests = load(folder("backends"), own if own.is_dir() else None).values()
+    try:
+        found = path.read_text() if path.exists() else ""
+        steps.file(path, policy(found, manifests, USER, str(places.prefix / "bin/python3")))
+    except (ValueError, AttributeError, TypeError) as error:
+        steps.note("is", f"{path} cannot be read and stays ({error}); the spawner starts nothing until it is mended")
 
 
 def _start(steps: Steps, units: tuple[str, ...], *, starts: bool, has_changed: bool) -> None:

@@ -77,8 +77,8 @@ def upgrade(steps: Steps, wanted: Wanted) -> None:
         steps.run(wanted.prefix / "bin/kai", "system", "install")
         _answers(steps, wanted, after)
     except KaiError as error:
-        _put_back(steps, wanted, copy)
         told = steps.ask("systemctl", "show", "-P", "StatusText", "kai")
+        _put_back(steps, wanted, copy)
         raise NotUpgradedError(after, before, f"{error.sentence} {told}".strip()) from error
     if not steps.is_dry:
         shutil.rmtree(wanted.former)

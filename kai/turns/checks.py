@@ -9,6 +9,7 @@ from typing import Any
 import anyio
 from anyio import to_thread
 
+from kai import __version__
 from kai.model.errors import BusyError, FailureKind, KaiError
 from kai.model.ids import ChannelId, PrincipalId, TurnId
 from kai.model.people import Person, Preference
@@ -54,6 +55,7 @@ class Checks:
         """What runs, what waits, what is owed; with `only` no more than what is that person's own."""
         parts = self._parts
         return {
+            "version": __version__,
             "uptime_s": round(time.monotonic() - self._started, 1),
             "pid": os.getpid(),
             "launcher": parts.launcher.name,

@@ -41,7 +41,10 @@ def stage(folder: Path, python: str) -> Path:
     number = len(list((ROOT / "data/migrations").glob("*.sql"))) + 1
     later(wheels, folder / "tree", GOOD, {f"{number:04}_booted.sql": GOOD_SQL})
     later(wheels, folder / "tree", BAD, {f"{number:04}_booted.sql": GOOD_SQL, f"{number + 1:04}_bad.sql": BAD_SQL})
-    shutil.copytree(Path(__file__).parent, folder / "booted", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("booted", "fake_agent"):
+        shutil.copytree(ROOT / "tests" / name, folder / "tests" / name, ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / "tests/__init__.py").touch()
+    folder.chmod(0o755)
     return folder
 
 

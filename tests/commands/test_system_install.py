@@ -108,7 +108,7 @@ def test_uninstalling_leaves_configuration_and_prefix_and_says_so_and_once_is_en
     steps = machine.steps()
     uninstall(steps, places=machine.places)
     assert machine.calls()[0].startswith("systemctl disable --now kai.service")
-    assert list(files(machine)) == ["etc/kai/kai.yaml"]
+    assert sorted(files(machine)) == ["etc/kai/kai.yaml", "etc/kai/spawner.json"]
     assert any("/etc/kai stays" in line for line in machine.told)
     again = machine.steps()
     uninstall(again, places=machine.places)
