@@ -5,7 +5,9 @@ agent, which is the same user and may kill its keeper, leaving behind what it wa
 sudoers to run Python as everybody, cannot give that up, and cannot have NoNewPrivileges.
 """
 
+import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Sequence
 
@@ -21,12 +23,14 @@ from kai.processes.launcher import LaunchSpec
 
 
 class SudoLauncher:
-    """Starts runs by ``sudo -n -u USER -- python -I -S shim.py 0``; `sudo` is a path of the program."""
+    """Starts runs by ``sudo -n -u USER -- python -I -S shim.py 0``; `keeper` are the words after ``--``, the last left
+    out, which have to stand in sudoers; `sudo` is the program's path.
+    """
 
     problem = ""
 
-    def __init__(self, *, python: str = sys.executable, sudo: str = "") -> None:
-        self._python, self._sudo = python, sudo
+    def __init__(self, *, keeper: Sequence[str] = (), sudo: str = "") -> None:
+        self._keeper, self._sudo = keeper or keeper_argv(sys.executable), sudo or shutil.which("sudo")
         self._keepers = Keepers()
 
     @property
@@ -37,17 +41,25 @@ class SudoLauncher:
         """Start it. Raises `LaunchError`; then no process and no descriptor is left."""
         if not spec.argv:
             raise LaunchError("nothing", "no program is given")
-        sudo = self._sudo or shutil.which("sudo") or ""
-        if not sudo:
+        sudo = self._sudo
+        if sudo is None:
             raise LaunchError(spec.argv[0], "sudo is not installed", remedy="Install it, or use the spawner.")
         if problem := await run_sync(objection, spec.user, spec.argv[0]):
             raise LaunchError(spec.argv[0], problem)
 
         def start(pipes: Sequence[int], control: int) -> KeeperProcess:
-            argv = [sudo, "-n", "-u", spec.user, "--", *keeper_argv(self._python), "0"]
-            return KeeperProcess(argv, [control, pipes[1], pipes[2]], control)
+            argv = [sudo, "-n", "-u", spec.user, "--", *self._keeper, "0"]
+            return KeeperProcess(argv, [control, subprocess.DEVNULL, words], control)
 
-        return await spawn_below(start, spec, self._keepers, passes=True)
+        words = os.memfd_create("words", os.MFD_CLOEXEC)  # sudo's own: it stays, and would keep a pipe from ending
+        try:
+            return await spawn_below(start, spec, self._keepers, passes=True)
+        except LaunchError as error:
+            if said := os.pread(words, 4096, 0).decode(errors="replace").strip():
+                raise LaunchError(spec.argv[0], said.replace("\n", "; "), error.kind) from error
+            raise
+        finally:
+            os.close(words)
 
     async def claim(self, run: RunId, pipes: Sequence[int]) -> KeptRun:
         """Always refused: a run's keeper is a child of its daemon."""

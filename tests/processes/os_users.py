@@ -14,7 +14,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from kai.processes.spawner import SpawnerLauncher
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can make OS users")
 SHIM = Path(__file__).resolve().parents[2] / "kai/launcher/shim.py"
 PYTHON = "/usr/bin/python3"  # one that every user may run: the tests' own may lie in root's home
+PROGRAMS = ["/bin/sh", "/bin/cat", "/bin/true", "/bin/pwd", "/usr/bin/env", "/bin/sleep", PYTHON]
 _numbers = itertools.count()
 
 
@@ -46,6 +47,10 @@ def sweep() -> None:
             _remove(entry)
     for folder in Path("/var/lib").glob("kai-test-*"):
         if not Path(f"/proc/{folder.name.split('-')[2]}").exists():
+            for process in Path("/proc").glob("[0-9]*/cmdline"):
+                with suppress(OSError):
+                    if f"{folder}/".encode() in process.read_bytes():
+                        os.kill(int(process.parent.name), signal.SIGKILL)
             shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -193,4 +198,34 @@ def a_machine(programs: list[str], **more: Any) -> Iterator[Machine]:
     with ExitStack() as held:
         daemon, alice, bob = (held.enter_context(os_user()) for _ in range(3))
         one = held.enter_context(spawner(daemon.pw_name, [alice.pw_name, bob.pw_name], programs, **more))
+        own = [str(one.folder / f"programs/{name}") for name in ("agent", "agent/agent")]
+        one.write({**one.policy, "programs": [*programs, *own]})
         yield Machine(daemon, alice, bob, one)
+
+
+class ForAlice:
+    """What the suite of the launchers is told where runs are Alice's. The module has a fixture `machine`."""
+
+    @pytest.fixture
+    def user(self, machine: Machine) -> str:
+        return machine.alice.pw_name
+
+    @pytest.fixture
+    def home(self, machine: Machine) -> str:
+        return machine.alice.pw_dir
+
+    @pytest.fixture
+    def tmp_path(self, machine: Machine) -> Iterator[Path]:
+        """The person's own."""
+        path = Path(machine.alice.pw_dir) / "work"
+        path.mkdir()
+        os.chown(path, machine.alice.pw_uid, machine.alice.pw_gid)
+        yield path
+        shutil.rmtree(path)
+
+    @pytest.fixture
+    def programs(self, machine: Machine) -> Iterator[Path]:
+        path = machine.spawner.folder / "programs"
+        path.mkdir()
+        yield path
+        shutil.rmtree(path)

@@ -29,7 +29,7 @@ def run(machine: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_with_everything_there_nothing_is_done(machine: Path) -> None:
-    has(machine, node="", npm="", systemd_nspawn="", apt_get="exit 9", id="exit 9")
+    has(machine, node="", npm="", sudo="", systemd_nspawn="", apt_get="exit 9", id="exit 9")
     done = run(machine)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
