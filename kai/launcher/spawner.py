@@ -22,7 +22,7 @@ from kai.launcher.keeper import Keeper
 
 assert refusal  # read by a fork that may no longer read this folder
 
-FIRST_WORD_S = 10.0  # for a new connection to say what it wants
+FIRST_WORD_S = 5.0  # for a new connection to say what it wants
 STOP_S = 8.0  # for keepers to end their runs when the spawner is told to end
 MAX_WAITING = 64  # connections that have said nothing yet; more wait to be accepted
 MAX_WATCHES = 16
