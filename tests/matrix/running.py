@@ -17,6 +17,7 @@ from tests.real.agents import AGENTS
 
 CHECKOUT = Path(__file__).parents[2]
 AT_ONCE = 2
+_ONE_TRY = ("-p", "no:rerunfailures")
 NOT_TO_BE_HAD = "no package in npm, PyPI or Debian carries its CLI"
 
 Section = tuple[str, Sequence[str], Callable[[Results, Sequence[str], Sequence[str]], str]]
@@ -66,6 +67,9 @@ def run(clauses: Sequence[str], backends: Sequence[str], at_once: int) -> Result
     parallel = ["-n", str(at_once), "--dist", "worksteal"] if at_once > 1 else []
     os.chdir(CHECKOUT)
     if testable & set(backends):
-        pytest.main(["tests/real", "-p", "tests.matrix.selection", "--tb=short", *parallel, *options], plugins=[found])
+        pytest.main(
+            ["tests/real", "-p", "tests.matrix.selection", "--tb=short", *_ONE_TRY, *parallel, *options],
+            plugins=[found],
+        )
     sys.stdout.flush()
     return found
