@@ -202,6 +202,9 @@ class Client:
     async def backups(self) -> list[View]:
         return await self._views("GET", "/v1/backups")
 
+    async def config(self) -> View:
+        return await self._view("GET", "/v1/config")
+
     async def reload(self) -> View:
         return await self._view("POST", "/v1/reload", {})
 

@@ -159,6 +159,7 @@ ROUTES = (
     Route("GET", "/v1/doctor", asks(Door.doctor), "Findings, each with what to do."),
     Route("POST", "/v1/backups", asks(Door.backup), "Back up the state; answers when it is whole.", NoBody, 201),
     Route("GET", "/v1/backups", asks(Door.backups), "The backups that are there, the newest first."),
+    Route("GET", "/v1/config", asks(Door.config), "The settings in force, and whether the files are newer."),
     Route("POST", "/v1/reload", asks(Door.reload), "Read the configuration again.", NoBody, changes_callers=True),
     Route("GET", "/v1/openapi.json", openapi, "This document."),
     Route("GET", "/healthz", healthz, "The daemon takes requests.", is_open=True),

@@ -25,10 +25,10 @@ def json_of(data: Any) -> None:
     click.echo(json.dumps(data, indent=2, default=str))
 
 
-def lines(texts: Iterable[str]) -> None:
+def lines(texts: Iterable[str], *, err: bool = False) -> None:
     """Harmless lines."""
     for text in texts:
-        click.echo(safe(text))
+        click.echo(safe(text), err=err)
 
 
 @contextmanager

@@ -1,6 +1,9 @@
 """How much there is of everything. No figure costs more the more there is, but for what waits or is open."""
 
+from datetime import datetime
+
 from kai.store.binding import Connection
+from kai.store.columns import moment
 
 _FIGURES = {
     "people": "SELECT count(*) FROM person WHERE removed_at IS NULL",
@@ -22,3 +25,15 @@ _FIGURES = {
 def counts(db: Connection) -> dict[str, int]:
     """Figures for `kai status` by name."""
     return {name: db.execute(sql).fetchone()[0] for name, sql in _FIGURES.items()}
+
+
+def newest(db: Connection) -> datetime | None:
+    """When the newest message was kept."""
+    row = db.execute("SELECT created_at FROM message ORDER BY seq DESC LIMIT 1").fetchone()
+    return moment(row[0]) if row else None
+
+
+def waiting(db: Connection) -> tuple[tuple[str, int, datetime], ...]:
+    """(bridge, how many, since when) of the deliveries that nobody has fetched."""
+    rows = db.execute("SELECT bridge, count(*), min(created_at) FROM delivery WHERE state = 'pending' GROUP BY bridge")
+    return tuple((row[0], row[1], moment(row[2])) for row in rows)

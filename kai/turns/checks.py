@@ -168,6 +168,13 @@ class Checks:
                         raise
                     await running.ended.wait()
 
+    async def config(self) -> View:
+        """The settings in force, the files that changed since, and what is wrong with those."""
+        parts = self._parts
+        changed = await to_thread.run_sync(parts.config.changed)
+        settings = [asdict(one) for one in parts.config.explained()]
+        return {"settings": settings, "changed": changed, "problems": list(parts.config.problems)}
+
     async def reload(self) -> View:
         """Read the configuration again; what is wrong is told, and the last good one stays."""
         loaded = await to_thread.run_sync(self._parts.config.reload)

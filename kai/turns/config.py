@@ -1,7 +1,8 @@
 """The configuration in force: settings, manifests, agent definitions. A bad file keeps the last good one, loudly."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
@@ -12,10 +13,11 @@ from kai.model.backends import Manifest
 from kai.model.context import AgentDefinition
 from kai.model.errors import UnknownThingError
 from kai.resources import folder
-from kai.settings.load import inspect
+from kai.settings.load import Inspection, inspect
 from kai.settings.problems import ConfigError, Problem, nearest
 from kai.settings.values import Settings, Workspace
 from kai.settings.where import Folders
+from kai.settings.why import Why, explain
 
 T = TypeVar("T")
 
@@ -27,11 +29,14 @@ class Loaded:
     settings: Settings
     manifests: Mapping[str, Manifest]
     agents: Mapping[str, AgentDefinition]
+    found: Inspection = field(default_factory=lambda: Inspection(None, ()))  # with the place of every setting
+    files: Mapping[str, tuple[int, int]] = field(default_factory=dict)  # as read: name → (changed at, in ns; bytes)
 
 
 def read(folders: Folders) -> Loaded:
     """Read and validate the whole configuration. Raises `ConfigError` with every problem of every file."""
     problems: list[Problem] = []
+    files = _files(folders.config)  # first: what changes during the reading was not read
     found = inspect(folders)
     problems += found.problems
     try:
@@ -48,7 +53,7 @@ def read(folders: Folders) -> Loaded:
     problems += unknown_names(found, named, definitions or _names(folder("data") / "agents", folders.config / "agents"))
     if problems or found.settings is None:
         raise ConfigError(tuple(problems))
-    return Loaded(found.settings, backends, definitions)
+    return Loaded(found.settings, backends, definitions, found, files)
 
 
 def refused(folders: Folders) -> tuple[str, ...]:
@@ -58,6 +63,17 @@ def refused(folders: Folders) -> tuple[str, ...]:
     except ConfigError as error:
         return tuple(str(problem) for problem in error.problems)
     return ()
+
+
+def _files(place: Path) -> dict[str, tuple[int, int]]:
+    """Every file of the configuration, by its name within the folder."""
+    found = {}
+    for glob in ("*.yaml", "agents/*", "backends/*/backend.yaml"):
+        for file in place.glob(glob):
+            with suppress(OSError):
+                stat = file.stat()
+                found[str(file.relative_to(place))] = stat.st_mtime_ns, stat.st_size
+    return found
 
 
 def _names(*places: Path) -> set[str]:
@@ -109,6 +125,15 @@ class Config:
     def warnings(self) -> list[str]:
         """What is not wrong, but unwise (blocking)."""
         return [str(one) for one in agents.warnings(folder("data") / "agents", self.folder / "agents")]
+
+    def changed(self) -> list[str]:
+        """Files that are not any more what is in force (blocking)."""
+        now, then = _files(self.folder), self._loaded.files
+        return sorted(name for name in now.keys() | then.keys() if now.get(name) != then.get(name))
+
+    def explained(self) -> tuple[Why, ...]:
+        """Every setting in force, and where it came from."""
+        return explain(self._loaded.found)
 
     def reload(self) -> bool:
         """Read everything again (blocking); True when it is in force now, False when the last good one stays."""

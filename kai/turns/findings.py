@@ -10,6 +10,7 @@ from anyio import to_thread
 from kai.model.people import Person
 from kai.store import backup, binding, migrate, opening, people
 from kai.store.errors import CorruptDatabaseError
+from kai.turns.machine import finding, machine
 from kai.turns.parts import Parts
 from kai.turns.protection import protection
 from kai.turns.views import View
@@ -22,22 +23,23 @@ LOW_BYTES = 64 * 1024 * 1024
 async def findings(parts: Parts, own_user: str) -> list[View]:
     """Empty when nothing is wrong. Reads the whole database, about 40 MB a second."""
     state = parts.store.path.parent
-    found = [_finding("config", problem, "Correct the file, then 'kai reload'.") for problem in parts.config.problems]
+    found = [finding("config", problem, "Correct the file, then 'kai reload'.") for problem in parts.config.problems]
     found += await to_thread.run_sync(_disk, state)
     if not found or found[-1]["name"] != "disk-full":
         found += await _backups(parts)
     if damage := await parts.store.read(opening.damage):
-        found.append(_finding("database-damaged", f"{parts.store.path}: {damage}", CorruptDatabaseError.remedy))
+        found.append(finding("database-damaged", f"{parts.store.path}: {damage}", CorruptDatabaseError.remedy))
     unwise = await to_thread.run_sync(parts.config.warnings)
-    found += [_finding("agent-definition", problem, "Change it, then 'kai reload'.") for problem in unwise]
+    found += [finding("agent-definition", problem, "Change it, then 'kai reload'.") for problem in unwise]
     if binding.sqlite_version_info < SOUND_SQLITE:
         version = ".".join(map(str, binding.sqlite_version_info))
         problem = f"SQLite {version} can lose pages when a second program writes at the same instant"
         mend = "Install the package pysqlite3, and let nothing but kai open kai.db."
-        found.append(_finding("sqlite-old", problem, mend))
+        found.append(finding("sqlite-old", problem, mend))
     everybody = await parts.store.read(people.every)
     if not everybody:
-        found.append(_finding("no-person", "kai knows nobody", "'kai person add NAME'."))
+        found.append(finding("no-person", "kai knows nobody", "'kai person add NAME'."))
+    found += await machine(parts)
     found += await protection(parts, everybody, own_user)
     for person in everybody:
         found += await _person(parts, person, own_user)
@@ -50,13 +52,13 @@ def _disk(state: Path) -> list[View]:
     free = disk.f_bavail * disk.f_frsize
     if disk.f_flag & os.ST_RDONLY:
         mend = "Mount it for writing; after a fault of the disk, look into the system's log first."
-        return [_finding("disk-read-only", f"{state} is on a disk that cannot be written to", mend)]
+        return [finding("disk-read-only", f"{state} is on a disk that cannot be written to", mend)]
     if free < FULL_BYTES or (disk.f_files and not disk.f_favail):
         what = "room" if free < FULL_BYTES else "place for another file"
         mend = "Make room: until then no message is accepted. Nothing is lost, and kai goes on by itself."
-        return [_finding("disk-full", f"the disk of {state} has no {what} left", mend)]
+        return [finding("disk-full", f"the disk of {state} has no {what} left", mend)]
     if free < LOW_BYTES:
-        return [_finding("disk-low", f"the disk of {state} has only {free // 1024**2} MB left", "Make room on it.")]
+        return [finding("disk-low", f"the disk of {state} has only {free // 1024**2} MB left", "Make room on it.")]
     return []
 
 
@@ -69,12 +71,12 @@ async def _backups(parts: Parts) -> list[View]:
         problem = (
             f"the last backup is of {last:%Y-%m-%d}" if there else f"there is no backup in {state}/{backup.FOLDER}"
         )
-        found.append(_finding("backup-old", problem, "'kai backup'; docs/how-to/backup.md shows a timer for it."))
+        found.append(finding("backup-old", problem, "'kai backup'; docs/how-to/backup.md shows a timer for it."))
     needed, room = await to_thread.run_sync(lambda: (backup.room_needed(state), backup.room(state)))
     if needed > room:
         problem = f"the disk of {state} will not hold another backup: {needed // 1024**2} MB are needed"
         mend = "Make room, or keep fewer (backups.keep) and copy them elsewhere ('kai backup --to')."
-        found.append(_finding("backup-no-room", problem, mend))
+        found.append(finding("backup-no-room", problem, mend))
     return found
 
 
@@ -82,11 +84,5 @@ async def _person(parts: Parts, person: Person, own_user: str) -> list[View]:
     home = parts.folders.home(person.principal)
     found = []
     if not await anyio.Path(home).is_dir():
-        found.append(
-            _finding("home-missing", f"{person.name}'s home {home} is not there", "'kai person add' makes it.")
-        )
+        found.append(finding("home-missing", f"{person.name}'s home {home} is not there", "'kai person add' makes it."))
     return found
-
-
-def _finding(name: str, problem: str, mend: str) -> View:
-    return {"name": name, "problem": problem, "mend": mend}

@@ -235,6 +235,10 @@ class FrontDoor:
         _operators_only(caller)
         return await self.retention.backups()
 
+    async def config(self, caller: Caller) -> View:
+        _operators_only(caller)
+        return await self._checks.config()
+
     async def reload(self, caller: Caller) -> View:
         _operators_only(caller)
         return await self._checks.reload()

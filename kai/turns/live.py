@@ -22,6 +22,11 @@ class Bell:
         self._rung: anyio.Event | None = None  # there while anybody waits for it
         self._owing: anyio.Event | None = None
 
+    @property
+    def is_heard(self) -> bool:
+        """Somebody waits for it at this moment."""
+        return self._rung is not None or self._owing is not None
+
     def owe(self) -> None:
         """There is a delivery to claim."""
         self.owed += 1

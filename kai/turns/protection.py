@@ -8,6 +8,7 @@ from kai.model.errors import LaunchError
 from kai.model.people import Person
 from kai.processes.guard import program_objection, user_objection
 from kai.store import people
+from kai.turns.machine import finding
 from kai.turns.parts import Parts
 from kai.turns.route import home_of_login
 from kai.turns.views import View
@@ -30,12 +31,12 @@ async def protection(parts: Parts, everybody: Sequence[Person], own_user: str) -
     found, launcher = [], parts.launcher
     if launcher.problem:
         mend = "systemctl status kai-spawner.socket kai-spawner.service; then 'systemctl start kai-spawner.socket'."
-        found.append(_finding("spawner-lost", f"{launcher.problem}: no agent can be started", mend))
+        found.append(finding("spawner-lost", f"{launcher.problem}: no agent can be started", mend))
     if launcher.name == "sudo":
         problem = (
             "agents are started by sudo: one that kills its keeper can leave processes behind and pass for a person"
         )
-        found.append(_finding("sudo-leaks", problem, "Install the spawner, 'kai system install'; set launcher.kind."))
+        found.append(finding("sudo-leaks", problem, "Install the spawner, 'kai system install'; set launcher.kind."))
     if launcher.name != "direct":
         for person in everybody:
             found += await _of_person(parts, person)
@@ -43,26 +44,22 @@ async def protection(parts: Parts, everybody: Sequence[Person], own_user: str) -
     for person in everybody:
         if users.count(person.os_user) > 1:
             problem = f"{person.name}'s agents run as {person.os_user}, as others do: they can read each other's files"
-            found.append(_finding("one-trust-domain", problem, f"{_OWN_EACH} That needs the spawner."))
+            found.append(finding("one-trust-domain", problem, f"{_OWN_EACH} That needs the spawner."))
         if launcher.name == "direct" and person.os_user != own_user:
             problem = f"{person.name}'s agents should run as {person.os_user}, but only {own_user} can be had here"
             mend = "Use the spawner ('kai system install'; launcher.kind), or set their OS user to the daemon's."
-            found.append(_finding("launcher", problem, mend))
+            found.append(finding("launcher", problem, mend))
     return found
 
 
 async def _of_person(parts: Parts, person: Person) -> list[View]:
     if problem := await to_thread.run_sync(user_objection, person.os_user):
         mend = f"Give {person.name} a user who is nothing but that; 'kai person add' makes one."
-        return [_finding("os-user-unfit", f"no agent runs for {person.name}: {problem}", mend)]
+        return [finding("os-user-unfit", f"no agent runs for {person.name}: {problem}", mend)]
     found = []
     for backend, installed in (await parts.backends.every(home_of_login(person))).items():
         program = installed.program or ""
         if program and (problem := await to_thread.run_sync(program_objection, person.os_user, program)):
             mend = f"Install {backend} as root, where {person.os_user} may write to nothing on the way to it."
-            found.append(_finding("program-exchangeable", f"{backend} does not run for {person.name}: {problem}", mend))
+            found.append(finding("program-exchangeable", f"{backend} does not run for {person.name}: {problem}", mend))
     return found
-
-
-def _finding(name: str, problem: str, mend: str) -> View:
-    return {"name": name, "problem": problem, "mend": mend}

@@ -207,6 +207,9 @@ class FakeDoor:
     async def backups(self, caller: Caller) -> list[dict[str, Any]]:
         return self._views("backups", caller)
 
+    async def config(self, caller: Caller) -> dict[str, Any]:
+        return self._view("config", caller)
+
     async def reload(self, caller: Caller) -> dict[str, Any]:
         return self._view("reload", caller)
 
