@@ -63,7 +63,7 @@ class Groups:
             return None
         group = Group(f"{self.root}/run-{run}")
         try:
-            os.mkdir(group.path, 0o755)  # noqa: PTH102
+            _make(group.path)
         except FileExistsError:
             raise RefusedError("bad", "there is a control group of that name already") from None
         except OSError:
@@ -103,11 +103,14 @@ def prepare() -> Groups:
     base = f"{mount}/{OWN_NAME}-{os.getpid()}" if is_root else mount + own
     groups = Groups(base, is_ours=is_root)
     try:
-        os.makedirs(groups.root, exist_ok=True)  # noqa: PTH103
+        for folder in (base, groups.root):
+            with suppress(FileExistsError):
+                _make(folder)
         if is_root:
             _clear_dead(mount)
         else:  # a group with members may not hand controllers on
-            os.makedirs(f"{base}/supervisor", exist_ok=True)  # noqa: PTH103
+            with suppress(FileExistsError):
+                _make(f"{base}/supervisor")
             _write(f"{base}/supervisor/cgroup.procs", "0")
     except OSError:
         groups.close()
@@ -118,6 +121,12 @@ def prepare() -> Groups:
                 _write(f"{folder}/cgroup.subtree_control", f"+{controller}")
     groups.clear()
     return groups
+
+
+def _make(folder: str) -> None:
+    """Everybody may look into it: where processes are hidden from the daemon, it finds them here."""
+    os.mkdir(folder)  # noqa: PTH102
+    os.chmod(folder, 0o755)  # noqa: PTH101, S103 - it holds nothing but pids
 
 
 def _clear_dead(mount: str) -> None:

@@ -128,6 +128,11 @@ class SpawnerLauncher:
             self._lost = f"the spawner on {self._path} cannot be reached ({problem})"
             return False
 
+    @property
+    def groups(self) -> str:
+        """The folder of the runs' control groups, "" where there are none."""
+        return self._known.groups
+
     def aclose(self) -> None:
         if self._watch is not None:
             self._watch.close()
