@@ -5,7 +5,7 @@ neither must a command that only prints its help.
 """
 
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import asdict, fields, is_dataclass
 from datetime import datetime
@@ -142,6 +142,28 @@ class Client:
 
     async def channel(self, channel: str) -> View:
         return await self._view("GET", f"/v1/channels/{_part(channel)}")
+
+    async def add_channel(self, title: str, os_user: str = "", members: Sequence[str] = ()) -> View:
+        return await self._view("POST", "/v1/channels", {"title": title, "os_user": os_user, "members": list(members)})
+
+    async def change_channel(self, channel: str, changes: Mapping[str, str]) -> View:
+        return await self._view("PATCH", f"/v1/channels/{_part(channel)}", dict(changes))
+
+    async def member(self, channel: str, member: str, *, present: bool = True) -> View:
+        body = {"member": member, "present": present}
+        return await self._view("POST", f"/v1/channels/{_part(channel)}/members", body)
+
+    async def bind(self, channel: str, bridge: str, chat: str, thread: str = "") -> View:
+        body = {"bridge": bridge, "chat": chat, "thread": thread}
+        return await self._view("POST", f"/v1/channels/{_part(channel)}/addresses", body)
+
+    async def fetch(self, channel: str, path: str) -> View:
+        """A file that an agent made becomes a stored one; its `ref` is for `attachment`."""
+        return await self._view("POST", f"/v1/channels/{_part(channel)}/files", {"path": path})
+
+    async def probe(self, whose: str, *, shared: bool = False) -> View:
+        """What the OS user of a person, or of a shared channel's seat, can reach."""
+        return await self._view("POST", f"/v1/{'channels' if shared else 'people'}/{_part(whose)}/probe", {})
 
     async def history(self, channel: str, *, before: int | None = None, limit: int = 50) -> list[View]:
         """Messages, oldest first: the newest of those before `before`."""

@@ -3,7 +3,7 @@
 import os
 import shutil
 import signal
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -23,11 +23,12 @@ from kai.api.shut import ShutDoor
 from kai.clock import SystemClock
 from kai.log import log, set_up
 from kai.memory.retrieval import StoreRetriever
-from kai.model.errors import StoreError, errors_in
+from kai.model.errors import KaiError, StoreError, errors_in
 from kai.model.ids import PrincipalId, fresh
 from kai.model.people import Person
 from kai.people.folders import PersonFolders
 from kai.processes.choose import launcher
+from kai.processes.errands import Errands
 from kai.processes.launcher import Launcher
 from kai.processes.marks import kill_marked, run_above
 from kai.settings.where import Folders, prepare
@@ -35,7 +36,7 @@ from kai.store import people, sessions, turns
 from kai.store.binding import Connection
 from kai.store.database import Store, open_store
 from kai.tools.door import AgentDoor
-from kai.turns.backends import Backends
+from kai.turns.backends import Backends, os_user
 from kai.turns.config import Config, read, refused
 from kai.turns.facts import machine_zone
 from kai.turns.front_door import FrontDoor
@@ -44,9 +45,10 @@ from kai.turns.live import LiveTurns
 from kai.turns.parts import Parts
 from kai.turns.pool import Live, Pool
 from kai.turns.retention import Retention
-from kai.turns.route import Next, os_user
+from kai.turns.route import Next
 from kai.turns.runner import Runner
 from kai.turns.runs import Runs
+from kai.turns.uploads import seed
 
 DRAIN_S = 20.0  # what runs at a stop may still come to its end
 CLOSE_S = 15.0  # for the sessions to end after that
@@ -94,7 +96,7 @@ async def daemon(folders: Folders) -> AsyncIterator[Daemon]:
         chosen = config.settings.launcher
         starts = await to_thread.run_sync(launcher, chosen.kind, chosen.socket)
         parts = _parts(folders, config, store, tasks, clock, await to_thread.run_sync(machine_zone), starts)
-        await _people(parts)
+        others = await _people(parts)
         runner = Runner(parts)
         lanes = Lanes(tasks, runner.next, runner.run)
         runner.steering.wake = lanes.wake
@@ -104,6 +106,7 @@ async def daemon(folders: Folders) -> AsyncIterator[Daemon]:
                 lanes.wake(channel)
             tasks.start_soon(_sweep, parts, runner, door.retention)
             tasks.start_soon(starts.watch)
+            tasks.start_soon(_seed, parts, others)
             log.info(
                 "daemon.ready", version=__version__, pid=os.getpid(), state=str(folders.state), launcher=starts.name
             )
@@ -122,15 +125,16 @@ def _parts(
     async def session_ended(live: Live) -> None:
         await store.write_soft(_session_ended, live, clock.now())
 
-    limits = config.settings.sessions
+    limits, errands = config.settings.sessions, Errands(starts)
     return Parts(
         store=store,
         clock=clock,
         config=config,
-        backends=Backends(config),
+        backends=Backends(config, errands),
         folders=PersonFolders(folders.state),
         retriever=StoreRetriever(store, clock),
         launcher=starts,
+        errands=errands,
         pool=Pool(tasks, clock, on_end=session_ended, max_live=limits.max_live, idle_s=limits.idle_s),
         live=LiveTurns(),
         runs=folders.runtime / RUNS,
@@ -182,26 +186,32 @@ def _clear(runs: Path) -> None:
     runs.mkdir(mode=0o700, parents=True)
 
 
-async def _people(parts: Parts) -> None:
+async def _people(parts: Parts) -> list[Person]:
     """Everybody whom ``people.yaml`` names, and the daemon's own user as the first person of a new installation."""
     everybody = await parts.store.write(_declare, parts)
-    for person in everybody:
+    await _seed(parts, [person for person in everybody if person.os_user == os_user()])
+    return [person for person in everybody if person.os_user != os_user()]  # these take a run each: not at the start
+
+
+async def _seed(parts: Parts, people_: Sequence[Person]) -> None:
+    for person in people_:
         try:
-            await to_thread.run_sync(parts.folders.seed, person.principal)
-        except OSError as error:  # what one person's agent did to their folder must not keep the others out
+            await seed(parts, person.principal, person.os_user, person.legacy_chat_id)
+        except (OSError, KaiError) as error:  # what one person's agent did to their folder must not keep the others out
             log.warning("person.not_seeded", principal=person.principal, problem=str(error))
 
 
 def _declare(db: Connection, parts: Parts) -> tuple[Person, ...]:
     own, now = os_user(), parts.clock.now()
     for entry in parts.config.settings.persons:
+        known = people.by_name(db, entry.name)
         fields = {
-            "os_user": entry.os_user or own,
+            # What 'kai person add --os-user' has set stays, unless the file says otherwise.
+            "os_user": entry.os_user or ("" if known else own),
             "email": entry.email,
             "zone": entry.zone,
             "legacy_chat_id": entry.legacy_chat_id,
         }
-        known = people.by_name(db, entry.name)
         if known is None:
             people.add(db, Person(PrincipalId(fresh("p")), entry.name, **fields), now)
         else:

@@ -122,6 +122,42 @@ class PersonChange(Body):
     legacy_chat_id: KeyOrNone | None = None
 
 
+class ChannelBody(Body):
+    """A new shared channel. An empty `os_user` of its seat is the daemon's own; `members` by name or id."""
+
+    title: Key
+    os_user: KeyOrNone = ""
+    members: Annotated[tuple[Key, ...], Field(strict=False, max_length=256)] = ()
+
+
+class ChannelChange(Body):
+    """What shall change in a shared channel; a field that is left out stays."""
+
+    title: Key | None = None
+    os_user: KeyOrNone | None = None
+
+
+class MemberBody(Body):
+    """Whether somebody is a member of a shared channel from now on."""
+
+    member: Key
+    present: bool = True
+
+
+class AddressBody(Body):
+    """A place in a chat app, as the bridge instance `bridge` knows it."""
+
+    bridge: Key
+    chat: Key
+    thread: KeyOrNone = ""
+
+
+class FileBody(Body):
+    """A file that an agent made: a path below the workspace or the home of the channel's seat."""
+
+    path: Key
+
+
 class AccountBody(Body):
     """An account in a chat app that belongs to a person, as verified by the operator."""
 

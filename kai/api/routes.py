@@ -1,7 +1,8 @@
 """The table of the people's face: every route, what it asks of the door, and what may be sent to it."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from mimetypes import guess_type
 from typing import Any
 
 from anyio import to_thread
@@ -9,11 +10,16 @@ from anyio import to_thread
 from kai.api.answers import Event, Stream
 from kai.api.bodies import (
     AccountBody,
+    AddressBody,
     AnswerBody,
     AttachmentQuery,
+    ChannelBody,
+    ChannelChange,
     ContextQuery,
     DeliveriesQuery,
     DiffQuery,
+    FileBody,
+    MemberBody,
     MessageBody,
     MessagesQuery,
     NoBody,
@@ -59,8 +65,7 @@ async def attach(call: Call) -> dict[str, Any]:
     body = pieces(call.scope, call.receive, call.parts.max_attachment_bytes(), "attachments.max_bytes")
     info = await call.parts.attachments.keep(body, call.fields["name"], media_type(call.scope))
     await call.door.attach(call.caller, info)
-    # Where it lies is nobody's business.
-    return {name: getattr(info, name) for name in ("ref", "name", "media_type", "size_bytes", "sha256")}
+    return _shown(info)
 
 
 async def attachment(call: Call) -> AttachmentInfo:
@@ -92,6 +97,30 @@ async def change_person(call: Call) -> dict[str, Any]:
     if not fields:
         raise BadInputError("body", "names nothing to change")
     return await call.door.change_person(call.caller, PrincipalId(call.id), fields)
+
+
+async def change_channel(call: Call) -> dict[str, Any]:
+    fields = {name: value for name, value in call.fields.items() if value is not None}
+    if not fields:
+        raise BadInputError("body", "names nothing to change")
+    return await call.door.change_channel(call.caller, ChannelId(call.id), fields)
+
+
+async def fetch(call: Call) -> dict[str, Any]:
+    data, name = await call.door.fetch(call.caller, ChannelId(call.id), call.fields["path"])
+
+    async def body() -> AsyncIterator[bytes]:
+        yield data
+
+    kind = (await to_thread.run_sync(guess_type, name))[0]  # its tables are files
+    info = await call.parts.attachments.keep(body(), name, kind or "application/octet-stream")
+    await call.door.attach(call.caller, info)
+    return _shown(info)
+
+
+def _shown(info: AttachmentInfo) -> dict[str, Any]:
+    """A stored file without the place where it lies, which is nobody's business."""
+    return {name: getattr(info, name) for name in ("ref", "name", "media_type", "size_bytes", "sha256")}
 
 
 async def use(call: Call) -> dict[str, Any]:
@@ -143,7 +172,13 @@ ROUTES = (
     Route("POST", "/v1/context/preview", asks(Door.preview), "What would be put before a message.", PreviewBody),
     Route("GET", "/v1/context/diff", asks(Door.diff), "What differs between the contexts of two turns.", DiffQuery),
     Route("GET", "/v1/channels", asks(Door.channels), "The channels that the caller is in."),
+    Route("POST", "/v1/channels", asks(Door.add_channel), "Make a shared channel.", ChannelBody, 201),
     Route("GET", "/v1/channels/{id}", asks(Door.channel), "One channel."),
+    Route("PATCH", "/v1/channels/{id}", change_channel, "Change a shared channel and its seat.", ChannelChange),
+    Route("POST", "/v1/channels/{id}/members", asks(Door.member), "Let somebody in, or out.", MemberBody),
+    Route("POST", "/v1/channels/{id}/addresses", asks(Door.bind), "Let a place lead to it.", AddressBody, 201),
+    Route("POST", "/v1/channels/{id}/files", fetch, "Fetch a file that an agent made.", FileBody, 201),
+    Route("POST", "/v1/channels/{id}/probe", asks(Door.probe_channel), "What its seat can reach.", NoBody),
     Route("GET", "/v1/channels/{id}/messages", asks(Door.history), "Its messages, oldest first.", MessagesQuery),
     Route("POST", "/v1/history/search", asks(Door.search), "Messages that hold the words, best first.", SearchBody),
     Route("GET", "/v1/people", asks(Door.people), "The people whom the caller may see."),
@@ -151,6 +186,7 @@ ROUTES = (
     Route("GET", "/v1/people/{id}", asks(Door.person), "One person."),
     Route("PATCH", "/v1/people/{id}", change_person, "Change settings.", PersonChange, changes_callers=True),
     Route("DELETE", "/v1/people/{id}", asks(Door.remove_person), "Remove a person.", changes_callers=True),
+    Route("POST", "/v1/people/{id}/probe", asks(Door.probe_person), "What their OS user can reach.", NoBody),
     Route("POST", "/v1/people/{id}/accounts", asks(Door.link), "Link an account to a person.", AccountBody, 201),
     Route("POST", "/v1/use", use, "Choose backend, model, effort, workspace or agent.", UseBody),
     Route("GET", "/v1/backends", asks(Door.backends), "The agent CLIs that kai knows."),

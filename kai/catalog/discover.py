@@ -17,6 +17,7 @@ from kai.model.backends import Login, Manifest
 
 VERSION_LIMIT_S = 20.0
 AT_ONCE = 4  # programs that are asked for their versions: more would only make each of them late
+_EMPTY_LOGIN = "{}\n"  # which some CLIs write before anybody logs in
 _OUTPUT_BYTES = 16 * 1024
 _VERSION = re.compile(r"[0-9]+(?:\.[0-9]+)+")
 
@@ -37,15 +38,22 @@ class Installed:
 
 
 def discover(
-    manifest: Manifest, *, path: str, home: Path, env: Mapping[str, str] | None = None, run: RunProgram | None = None
+    manifest: Manifest,
+    *,
+    path: str,
+    home: Path,
+    env: Mapping[str, str] | None = None,
+    run: RunProgram | None = None,
+    sizes: Sequence[int | None] | None = None,
 ) -> Installed:
     """Look for `manifest`'s program on `path` and its login below `home`. Blocks for at most `VERSION_LIMIT_S`.
 
     `env` is where ``program_env`` and login variables are looked up (the daemon's own unless given); `run` runs a
     program with an environment and a limit in seconds, gives its output, and raises `OSError` or `TimeoutError`.
+    `sizes` are those of the login's files where only their owner can look.
     """
     env = os.environ if env is None else env
-    logged_in = login_state(manifest.login, home, env)
+    logged_in = login_state(manifest.login, home, env, sizes)
     named = env.get(manifest.launch.program_env, "") if manifest.launch.program_env else ""
     wanted = _filled(named or manifest.launch.program, manifest)
     install = f"; install it with: {manifest.install}" if manifest.install else ""
@@ -79,12 +87,14 @@ class Versions:
     def __init__(self) -> None:
         self._told: dict[tuple[object, ...], str] = {}
 
-    def __call__(self, argv: Sequence[str], env: Mapping[str, str], limit_s: float) -> str:
+    def __call__(
+        self, argv: Sequence[str], env: Mapping[str, str], limit_s: float, run: RunProgram | None = None
+    ) -> str:
         files = [Path(part).resolve() for part in argv if part.startswith("/")]
         seen = [(str(file), file.stat()) for file in files if file.exists()]
         # The time of change as well: npm unpacks every version of a file with the same time of writing.
         key = (*argv, *((name, at.st_mtime_ns, at.st_ctime_ns, at.st_size) for name, at in seen))
-        output = self._told.get(key) or run_program(argv, env, limit_s)
+        output = self._told.get(key) or (run or run_program)(argv, env, limit_s)
         if _version(output):  # else it may tell one the next time
             self._told[key] = output
         return output
@@ -116,20 +126,23 @@ def _version(output: str) -> str:
     return read.group() if read else ""
 
 
-def login_state(login: Login, home: Path, env: Mapping[str, str]) -> bool | None:
+def login_state(
+    login: Login, home: Path, env: Mapping[str, str], sizes: Sequence[int | None] | None = None
+) -> bool | None:
     """True or False when it can be told; None when nothing is listed, or the home may not be looked into."""
     if not login.files and not login.env:
         return None
-    if any(env.get(name) for name in login.env) or any(_has_content(home / name) for name in login.files):
+    found = [_size(home / name) for name in login.files] if sizes is None else sizes
+    if any(env.get(name) for name in login.env) or any((size or 0) > len(_EMPTY_LOGIN) for size in found):
         return True
-    return False if os.access(home, os.X_OK, effective_ids=True) else None
+    return False if sizes is not None or os.access(home, os.X_OK, effective_ids=True) else None
 
 
-def _has_content(path: Path) -> bool:
+def _size(path: Path) -> int | None:
     try:
-        return path.stat().st_size > len("{}\n")  # which some CLIs write before anybody logs in
+        return path.stat().st_size
     except OSError:
-        return False
+        return None
 
 
 def is_older(version: str, least: str) -> bool:

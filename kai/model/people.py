@@ -35,6 +35,7 @@ class Channel:
     owner: PrincipalId | None  # of a private channel
     members: tuple[PrincipalId, ...]  # present now, oldest first
     created_at: datetime
+    os_user: str = ""  # of a shared channel's seat; empty: the daemon's own
 
 
 @dataclass(frozen=True, slots=True)

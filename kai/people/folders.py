@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from kai.model.ids import PrincipalId
@@ -31,6 +32,10 @@ class PersonFolders:
         """The person's home workspace."""
         return self.root / "homes" / principal
 
+    def seat_home(self, channel: str) -> Path:
+        """The home of a shared channel's seat."""
+        return self.root / "homes" / channel
+
     def identity(self, home: Path) -> Path:
         """The file that holds the identity of the agent that lives in `home`."""
         return home / "AGENTS.md"
@@ -43,18 +48,33 @@ class PersonFolders:
         """The imported JSONL archive of a route that has no canonical channel. kai writes none."""
         return self.root / "history" / channel
 
-    def seed(self, principal: PrincipalId, legacy_chat_id: str = "") -> None:
+    def brought(self, home: Path) -> Path:
+        """Where the files that come with messages lie, when the agent runs as another OS user than the daemon."""
+        return home / ".kai" / "in"
+
+    def seed(self, principal: PrincipalId, legacy_chat_id: str = "", *, shared: bool = False) -> None:
         """Make a person's folders (0700) and first files (0600). Blocks. What exists already is left as it is."""
+        for path, seed in self.seeds(principal, legacy_chat_id, shared=shared):
+            _plant(path, seed)
+
+    def seeds(
+        self, principal: PrincipalId, legacy_chat_id: str = "", *, shared: bool = False
+    ) -> Iterator[tuple[Path, Path]]:
+        """A person's first files, each with what it starts as. Blocks. With `shared`, those of a shared channel's seat.
+
+        That has a home, and neither preferences nor a memory of its own.
+        """
         home = self.home(principal)
         seeds = folder("data") / "seeds"
         for name in _HOME_SEEDS:
-            _plant(home / name, seeds / name)
+            yield home / name, seeds / name
         for own in folder("backends").glob("*/home"):  # what a CLI has to find in the folder that it works in
             for seed in own.rglob("*.*"):
                 if seed.is_file():
-                    _plant(home / seed.relative_to(own), seed)
-        for path in (self.preferences(principal, legacy_chat_id), self.memory(principal, legacy_chat_id)):
-            _plant(path, seeds / path.name)
+                    yield home / seed.relative_to(own), seed
+        if not shared:
+            for path in (self.preferences(principal, legacy_chat_id), self.memory(principal, legacy_chat_id)):
+                yield path, seeds / path.name
 
     def _own(self, kind: str, principal: PrincipalId, legacy_chat_id: str) -> Path:
         own = self.root / kind / principal

@@ -12,7 +12,7 @@ from kai.store.columns import insert, maybe, read_all, stamp, the
 MAIN_TITLE = "main"
 # A channel that was made private is shared while it has a second member.
 _CHANNEL = """
-SELECT c.channel, c.title, c.owner, c.created_at,
+SELECT c.channel, c.title, c.owner, c.created_at, c.os_user,
   CASE WHEN (SELECT count(*) FROM membership p WHERE p.channel = c.channel AND p.to_at IS NULL) > 1
     THEN 'shared' ELSE c.kind END AS kind,
   (SELECT json_group_array(principal) FROM (SELECT principal FROM membership p WHERE p.channel = c.channel
@@ -73,6 +73,20 @@ def of(db: Connection, principal: PrincipalId) -> tuple[Channel, ...]:
 
 def every(db: Connection) -> tuple[Channel, ...]:
     return read_all(Channel, db.execute(f"{_CHANNEL} ORDER BY c.seq"))
+
+
+def shared(db: Connection) -> tuple[Channel, ...]:
+    """Those that several people talk in, or that were made for that."""
+    return tuple(one for one in every(db) if one.kind is ChannelKind.SHARED)
+
+
+def change(db: Connection, channel: ChannelId, *, title: str = "", os_user: str | None = None) -> Channel:
+    """Another title, or another OS user for the seat of a shared channel; what is left out stays."""
+    db.execute(
+        "UPDATE channel SET title = ifnull(nullif(?, ''), title), os_user = ifnull(?, os_user) WHERE channel = ?",
+        (title, os_user, channel),
+    )
+    return get(db, channel)
 
 
 def join(db: Connection, channel: ChannelId, principal: PrincipalId, now: datetime) -> None:

@@ -44,6 +44,16 @@ def by_os_user(db: Connection, os_user: str) -> Person | None:
     return maybe(Person, first) if first is not None and first["removed_at"] is None else None
 
 
+def owners_of(db: Connection, os_user: str) -> list[str]:
+    """The names of the persons, and titles of the shared channels, whose agents run as this OS user."""
+    rows = db.execute(
+        "SELECT name FROM person WHERE os_user = ?1 AND removed_at IS NULL "
+        "UNION ALL SELECT title FROM channel WHERE os_user = ?1",
+        (os_user,),
+    )
+    return [str(row[0]) for row in rows]
+
+
 def is_new(db: Connection) -> bool:
     """Nobody was ever added."""
     return db.execute("SELECT 1 FROM person LIMIT 1").fetchone() is None

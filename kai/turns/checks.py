@@ -3,7 +3,6 @@
 import os
 import time
 from dataclasses import asdict, replace
-from pathlib import Path
 from typing import Any
 
 import anyio
@@ -14,12 +13,13 @@ from kai.model.errors import BusyError, FailureKind, KaiError
 from kai.model.ids import ChannelId, PrincipalId, TurnId
 from kai.model.people import Person, Preference
 from kai.store import binding, people, status
+from kai.turns.backends import os_user
 from kai.turns.commands import DEFAULT, Commands
 from kai.turns.door import Caller
 from kai.turns.findings import findings
 from kai.turns.parts import Parts
-from kai.turns.route import os_user
 from kai.turns.runner import Runner
+from kai.turns.uploads import seed
 from kai.turns.views import View, channel_of, principal_of
 
 WAIT_S = 3600.0  # how long `use --wait` waits for the running turn
@@ -36,7 +36,7 @@ class Checks:
 
     async def seed(self, person: Person) -> None:
         """Make the folders and first files of a person; what is there stays as it is."""
-        await to_thread.run_sync(self._parts.folders.seed, person.principal)
+        await seed(self._parts, person.principal, person.os_user, person.legacy_chat_id)
 
     async def files_of(self, person: Person) -> View:
         """Where a person's files are."""
@@ -87,7 +87,7 @@ class Checks:
 
     async def backends(self) -> list[View]:
         """Every backend: what it is, whether it is installed here, what it can."""
-        views, everything = [], await self._parts.backends.every(Path.home())
+        views, everything = [], await self._parts.backends.every()
         for manifest in self._parts.config.manifests.values():
             if (found := everything.get(manifest.id)) is None:  # a reload brought it meanwhile
                 continue
@@ -113,7 +113,7 @@ class Checks:
         """A live handshake: start it, wait until it is ready, end it. `problem` is empty when all went well."""
         manifest = self._parts.config.manifest(backend)
         self._parts.backends.forget(backend)
-        found = await self._parts.backends.installed(manifest, Path.home())
+        found = await self._parts.backends.installed(manifest)
         view: dict[str, Any] = {
             "id": backend,
             "installed": asdict(found),

@@ -17,7 +17,7 @@ from kai.turns.control import Command, help_text
 from kai.turns.lanes import Lanes
 from kai.turns.parts import Parts
 from kai.turns.remembering import Remembering
-from kai.turns.route import Next, Route, decide, home_of_login, look
+from kai.turns.route import Next, Route, decide, look
 from kai.turns.runner import Runner
 from kai.turns.stopping import Stopping
 
@@ -144,7 +144,7 @@ class Commands:
             return f"This is kept. But: {gone.sentence} {gone.hint}"
         where = "your home" if route.is_home else str(route.workspace)
         engine = _name(route.manifest, route.model)
-        found = await self._parts.backends.installed(route.manifest, home_of_login(person))
+        found = await self._parts.backends.installed(route.manifest, route.os_user)
         lacking = f" But {found.problem}." if found.problem else ""
         return f"From the next message on: {engine}, agent definition {route.agent.name!r}, in {where}.{lacking}"
 

@@ -17,6 +17,7 @@ from kai.model.memory import Scope, Way
 from kai.model.messages import Message
 from kai.settings.values import Settings
 from kai.store.exposures import Sending
+from kai.turns import uploads
 from kai.turns.parts import Parts
 from kai.turns.route import Route
 
@@ -46,7 +47,7 @@ async def facts_for(
         name=message.name,
         reply_to=message.reply_to,
         attachments=message.attachments,
-        attachment_paths=tuple(one.path for one in message.attachments),
+        attachment_paths=await uploads.handed(parts, route, message),
         native_command=is_native(route, message.text) and not steered,
         steered=steered,
     )
@@ -60,7 +61,7 @@ async def facts_of_preview(parts: Parts, route: Route, text: str) -> Facts:
 
 
 async def _gather(parts: Parts, route: Route, asked: Asked, *, fresh: bool, session: SessionId | None = None) -> Facts:
-    sources = Sources(parts.store, parts.folders, parts.retriever, zones=parts.zones)
+    sources = Sources(parts.store, parts.folders, parts.retriever, as_owner=parts.errands, zones=parts.zones)
     files = await to_thread.run_sync(_files, parts, route) if fresh else _Files()
     seated = Seated(
         fresh=fresh,
@@ -130,7 +131,7 @@ def is_native(route: Route, text: str) -> bool:
 def owner_uid(route: Route) -> int | None:
     """The uid that a person's files must belong to; None when the machine does not know the OS user."""
     try:
-        return pwd.getpwnam(route.person.os_user).pw_uid
+        return pwd.getpwnam(route.os_user).pw_uid
     except KeyError:
         return None
 
@@ -177,7 +178,8 @@ def _files(parts: Parts, route: Route) -> _Files:
     if entry is None or not entry.system_prompt_file:
         return _Files(uid, entry.system_prompt if entry else "")
     path = parts.config.folder / entry.system_prompt_file
-    if path.is_relative_to(parts.folders.root / "homes"):
+    protected = parts.config.settings.people.files != "inline" and Path(entry.system_prompt_file).is_absolute()
+    if protected or path.is_relative_to(parts.folders.root / "homes"):
         return _Files(uid, instructions_file=path)
     try:
         return _Files(uid, path.read_text(encoding="utf-8", errors="replace"))

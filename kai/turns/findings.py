@@ -12,6 +12,7 @@ from kai.store import backup, binding, migrate, opening, people
 from kai.store.errors import CorruptDatabaseError
 from kai.turns.machine import finding, machine
 from kai.turns.parts import Parts
+from kai.turns.people_findings import people_findings
 from kai.turns.protection import protection
 from kai.turns.views import View
 
@@ -43,7 +44,7 @@ async def findings(parts: Parts, own_user: str) -> list[View]:
     found += await protection(parts, everybody, own_user)
     for person in everybody:
         found += await _person(parts, person, own_user)
-    return found
+    return found + await people_findings(parts)
 
 
 def _disk(state: Path) -> list[View]:
@@ -83,6 +84,6 @@ async def _backups(parts: Parts) -> list[View]:
 async def _person(parts: Parts, person: Person, own_user: str) -> list[View]:
     home = parts.folders.home(person.principal)
     found = []
-    if not await anyio.Path(home).is_dir():
+    if person.os_user == own_user and not await anyio.Path(home).is_dir():
         found.append(finding("home-missing", f"{person.name}'s home {home} is not there", "'kai person add' makes it."))
     return found

@@ -1,39 +1,32 @@
 """The door, open: rights first, then the part of kai that does it."""
 
-import pwd
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import asdict, replace
-from zoneinfo import available_timezones
 
-from anyio import to_thread
-
-from kai.model.errors import BadInputError, DeniedError, UnknownThingError
-from kai.model.ids import AskId, AttachmentRef, ChannelId, DeliveryId, PrincipalId, TurnId, fresh
+from kai.model.errors import UnknownThingError
+from kai.model.ids import AskId, AttachmentRef, ChannelId, DeliveryId, PrincipalId, TurnId
 from kai.model.messages import Accepted, AttachmentInfo, InboundMessage
-from kai.model.people import Person, Preference
+from kai.model.people import Preference
 from kai.model.turns import Delivery, Progress, Receipt, ReceiptOutcome
-from kai.store import attachments, deliveries, people, questions, turns
-from kai.store.binding import Connection
+from kai.store import attachments, channels, deliveries, people, questions
 from kai.turns import views
 from kai.turns.checks import Checks
 from kai.turns.commands import Commands
 from kai.turns.door import Caller
 from kai.turns.evidence import Evidence
+from kai.turns.household import SHELL, Household, operators_only, visible_person
 from kai.turns.inbox import Inbox
 from kai.turns.lanes import Lanes
 from kai.turns.parts import Parts
+from kai.turns.probing import Prober
 from kai.turns.retention import Retention
 from kai.turns.route import Next
 from kai.turns.runner import Runner
 from kai.turns.stopping import Stopping
 from kai.turns.streams import Streams
+from kai.turns.uploads import fetch
 from kai.turns.views import View, principal_of
-
-_CHANGEABLE = ("name", "os_user", "zone", "email", "permissions")
-_OWN = frozenset({"zone", "email"})  # what a person may change about themselves; the rest is the operator's
-NAME_CHARS = 64
-SHELL = "terminal"  # the bridge of whoever calls from a shell of their own
 
 
 class FrontDoor:
@@ -51,6 +44,8 @@ class FrontDoor:
         self._checks = Checks(parts, runner)
         self.retention = Retention(parts)
         self.removals = 0  # of people: whoever keeps what was found of them looks again
+        self._household = Household(parts, runner, self._stopping)
+        self._prober = Prober(parts)
 
     @property
     def listeners(self) -> int:
@@ -168,43 +163,64 @@ class FrontDoor:
         return [{**asdict(one), "is_you": one.principal == caller.principal} for one in everybody]
 
     async def person(self, caller: Caller, principal: PrincipalId) -> View:
-        person = await self._parts.store.read(_person, caller, principal)
+        person = await self._parts.store.read(visible_person, caller, principal)
         own = {"is_you": person.principal == caller.principal}
         return {**asdict(person), **own, **await self._checks.files_of(person)}
 
     async def add_person(self, caller: Caller, name: str, os_user: str) -> View:
-        _operators_only(caller)
-        _check_name(name)
-        await to_thread.run_sync(_check_os_user, os_user or self._checks.own_user)
-        person = Person(PrincipalId(fresh("p")), name, os_user or self._checks.own_user)
-        await self._parts.store.write(people.add, person, self._parts.clock.now())
-        await self._checks.seed(person)
-        return asdict(person)
+        operators_only(caller)
+        return await self._household.add(name, os_user)
 
     async def change_person(self, caller: Caller, principal: PrincipalId, fields: dict[str, str]) -> View:
-        person = await self._parts.store.read(_person, caller, principal)
-        await to_thread.run_sync(_check_changes, fields, caller.operator)
-        return asdict(await self._parts.store.write(lambda db: people.change(db, person.principal, **fields)))
+        person = await self._parts.store.read(visible_person, caller, principal)
+        return await self._household.change(person, fields, by_operator=caller.operator)
 
     async def remove_person(self, caller: Caller, principal: PrincipalId) -> View:
-        _operators_only(caller)
-        person = await self._parts.store.read(_person, caller, principal)
-        await self._parts.store.write(people.remove, person.principal, self._parts.clock.now())
+        operators_only(caller)
+        person = await self._parts.store.read(visible_person, caller, principal)
+        await self._household.remove(person)
         self.removals += 1  # at once, not when all is ended that goes on for them
-        for turn in await self._parts.store.read(turns.unfinished, person.principal):
-            await self._stopping.stop(turn)
-        for live in self._parts.pool.every():
-            if live.row.principal == person.principal:
-                await self._runner.retire(live.row.channel, f"{person.name} was removed")
-        shell = f"{SHELL}:{person.principal}"
-        await self._parts.store.write(people.nothing_owed, person.principal, shell, self._parts.clock.now())
+        await self._household.end_all_of(person)
         return asdict(person)
 
     async def link(self, caller: Caller, principal: PrincipalId, bridge: str, account: str) -> View:
-        _operators_only(caller)
-        person = await self._parts.store.read(_person, caller, principal)
+        operators_only(caller)
+        person = await self._parts.store.read(visible_person, caller, principal)
         await self._parts.store.write(people.link, bridge, account, person.principal, self._parts.clock.now())
         return {"person": person.name, "bridge": bridge, "account": account}
+
+    async def probe_person(self, caller: Caller, principal: PrincipalId) -> View:
+        operators_only(caller)
+        person = await self._parts.store.read(visible_person, caller, principal)
+        return await self._prober.person(person)
+
+    # Shared channels: the operator makes them and sets their seat
+
+    async def add_channel(self, caller: Caller, title: str, os_user: str, members: Sequence[str]) -> View:
+        operators_only(caller)
+        return await self._household.add_channel(caller, title, os_user, members)
+
+    async def change_channel(self, caller: Caller, channel: ChannelId, fields: dict[str, str]) -> View:
+        operators_only(caller)
+        return await self._household.change_channel(caller, await self._channel(caller, channel), fields)
+
+    async def member(self, caller: Caller, channel: ChannelId, member: str, present: bool) -> View:
+        operators_only(caller)
+        return await self._household.member(caller, await self._channel(caller, channel), member, present=present)
+
+    async def bind(self, caller: Caller, channel: ChannelId, bridge: str, chat: str, thread: str) -> View:
+        operators_only(caller)
+        return await self._household.bind(caller, await self._channel(caller, channel), bridge, chat, thread)
+
+    async def probe_channel(self, caller: Caller, channel: ChannelId) -> View:
+        operators_only(caller)
+        where = await self._channel(caller, channel)
+        return await self._prober.channel(await self._parts.store.read(channels.get, where))
+
+    async def fetch(self, caller: Caller, channel: ChannelId | None, path: str) -> tuple[bytes, str]:
+        principal = principal_of(caller)
+        where = await self._channel(caller, channel)
+        return await fetch(self._parts, principal, where, path)
 
     # Choices, backends, the daemon itself
 
@@ -217,75 +233,33 @@ class FrontDoor:
         return await self._checks.backends()
 
     async def check_backend(self, caller: Caller, backend: str) -> View:
-        _operators_only(caller)
+        operators_only(caller)
         return await self._checks.backend(backend)
 
     async def status(self, caller: Caller) -> View:
         return await self._checks.status(None if caller.operator else principal_of(caller))
 
     async def doctor(self, caller: Caller) -> list[View]:
-        _operators_only(caller)
+        operators_only(caller)
         return await self._checks.doctor()
 
     async def backup(self, caller: Caller) -> View:
-        _operators_only(caller)
+        operators_only(caller)
         return await self.retention.back_up()
 
     async def backups(self, caller: Caller) -> list[View]:
-        _operators_only(caller)
+        operators_only(caller)
         return await self.retention.backups()
 
     async def config(self, caller: Caller) -> View:
-        _operators_only(caller)
+        operators_only(caller)
         return await self._checks.config()
 
     async def reload(self, caller: Caller) -> View:
-        _operators_only(caller)
+        operators_only(caller)
         return await self._checks.reload()
 
 
 def _bridge(caller: Caller) -> str:
     """The bridge instance of the caller. Every person's own shell is one: nobody's answer comes out at another's."""
     return f"{caller.bridge}:{caller.principal or ''}" if caller.bridge == SHELL else caller.bridge
-
-
-def _check_changes(fields: dict[str, str], by_operator: bool) -> None:
-    """Blocks: the time zones are files."""
-    for field, value in fields.items():
-        if field not in _CHANGEABLE:
-            raise BadInputError(field, "cannot be changed", f"These can: {', '.join(_CHANGEABLE)}.")
-        if field not in _OWN and not by_operator:
-            raise DeniedError(f"only an operator may change {field}")
-        if field == "name":
-            _check_name(value)
-        if field == "os_user":
-            _check_os_user(value)
-        if field == "zone" and value and value not in available_timezones():
-            raise BadInputError("zone", f"{value!r} is no time zone", "Such as Europe/Berlin.")
-
-
-def _check_name(name: str) -> None:
-    if not name.isprintable() or "/" in name or len(name) > NAME_CHARS or not name.strip():
-        raise BadInputError("name", "is no name", f"At most {NAME_CHARS} printable characters, no slash.")
-
-
-def _check_os_user(name: str) -> None:
-    """Blocks: the machine may have to ask for its users."""
-    try:
-        pwd.getpwnam(name)
-    except (KeyError, ValueError):
-        remedy = f"Make it first, such as with 'useradd -m {name}'." if name.isidentifier() else ""
-        raise BadInputError("os_user", f"this machine has no user {name!r}", remedy) from None
-
-
-def _operators_only(caller: Caller) -> None:
-    if not caller.operator:
-        raise DeniedError("this is for operators", "Ask whoever runs kai, or run it as the daemon's user.")
-
-
-def _person(db: Connection, caller: Caller, principal: PrincipalId) -> Person:
-    """A person by id or by name; nobody but an operator sees anyone but themselves."""
-    found = people.by_name(db, principal) or people.get(db, principal)
-    if not caller.operator and found.principal != caller.principal:
-        raise UnknownThingError("person", principal)
-    return found

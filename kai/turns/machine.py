@@ -146,9 +146,9 @@ async def _store(parts: Parts) -> list[View]:
 
 async def _engine(parts: Parts) -> list[View]:
     """Somebody can answer: the backend that is set, or any at all."""
-    wanted, home = parts.config.settings.backend, Path.home()
+    wanted = parts.config.settings.backend
     if wanted == "auto":
-        if await parts.backends.automatic(home) != ALWAYS_THERE:
+        if await parts.backends.automatic() != ALWAYS_THERE:
             return []
         problem = (
             "no agent CLI is installed and logged in: the bundled offline agent answers, which is no language model"
@@ -156,7 +156,7 @@ async def _engine(parts: Parts) -> list[View]:
         mend = "'kai backend list' shows how each is installed; 'kai backend login BACKEND' logs in."
         return [finding("no-engine", problem, mend)]
     manifest = parts.config.manifest(wanted)
-    installed = await parts.backends.installed(manifest, home)
+    installed = await parts.backends.installed(manifest)
     if installed.problem or not installed.program:
         mend = manifest.install or "'kai backend list' shows what can be used here."
         return [finding("backend-unusable", f"the backend that is set, {wanted}: {installed.problem}", mend)]

@@ -4,10 +4,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
-import anyio
 from anyio import CancelScope, to_thread
 
 from kai.catalog.tools import notices
@@ -23,13 +21,14 @@ from kai.protocols.registry import driver_for
 from kai.protocols.session import Session, open_session
 from kai.protocols.trial import trial
 from kai.store import sessions
+from kai.turns.backends import home_of_login
+from kai.turns.backends import os_user as own_user
 from kai.turns.background import Background
 from kai.turns.facts import identity_mark, memory_mode
 from kai.turns.parts import Parts
 from kai.turns.pool import Live, Opener
 from kai.turns.protection import refuse_shared
-from kai.turns.route import Route, home_of_login
-from kai.turns.route import os_user as own_user
+from kai.turns.route import Route
 
 
 def may_go_on(row: SessionRow, route: Route) -> bool:
@@ -47,7 +46,7 @@ class Opening:
     async def epoch(self, route: Route) -> str:
         """The hash of all that a session of this route is started under."""
         manifest = route.manifest
-        installed = await self._parts.backends.installed(manifest, home_of_login(route.person))
+        installed = await self._parts.backends.installed(manifest, route.os_user)
         return epoch(
             Grounds(
                 backend=manifest.id,
@@ -55,7 +54,7 @@ class Opening:
                 # The plan and not its result: the same argv follows from it, without a look at the disk each turn.
                 argv=(installed.program or "", repr(manifest.launch), route.permissions),
                 workspace=str(route.workspace),
-                os_user=route.person.os_user,
+                os_user=route.os_user,
                 channel=route.channel.channel,
                 kind=route.channel.kind,
                 audience=route.channel.members,
@@ -133,7 +132,7 @@ class Opening:
 
         @asynccontextmanager
         async def open_it() -> AsyncIterator[Session]:
-            await refuse_shared(self._parts, route.person)
+            await refuse_shared(self._parts, route.os_user)
             planned = await to_thread.run_sync(self._plan, route, row.native_id, run)
             for note in planned.notes:
                 await self.background.note(row.channel, note)
@@ -162,7 +161,7 @@ class Opening:
         runs = self._parts.live_runs
         begin = partial(
             runs.begin, run, session=row.session, channel=row.channel, principal=row.principal,
-            os_user=route.person.os_user,
+            os_user=route.os_user,
         )  # fmt: skip
         await to_thread.run_sync(begin)
         try:
@@ -181,18 +180,17 @@ class Opening:
             resume=resume,
             temporary=False,
             workspace=route.workspace,
-            os_user=route.person.os_user,
-            home=home_of_login(route.person),
+            os_user=route.os_user,
+            home=home_of_login(route.os_user),
             socket_path=self._parts.socket,
-            token_path=self._parts.live_runs.token_file(run, route.person.os_user),
+            token_path=self._parts.live_runs.token_file(run, route.os_user),
         )
 
     async def handshake(self, manifest: Manifest, os_user: str) -> dict[str, Any]:
         """Start a backend in an empty folder, wait until it is ready, and end it. Raises `KaiError`."""
         parts = self._parts
         place, started = parts.runs / fresh("r"), parts.clock.monotonic()
-        is_own = os_user == own_user()
-        home = None if is_own else Path(await anyio.Path(f"~{os_user}").expanduser())
+        home = None if os_user == own_user() else await to_thread.run_sync(home_of_login, os_user)
         async with trial(parts.launcher, manifest, os_user, parts.clock, place, home=home) as (
             session,
             notes,

@@ -9,6 +9,7 @@ from kai.memory.retrieval import Retriever
 from kai.model.ids import TurnId
 from kai.model.memory import MemoryReceipt
 from kai.people.folders import PersonFolders
+from kai.processes.errands import Errands
 from kai.processes.launcher import Launcher
 from kai.store.database import Store
 from kai.turns.backends import Backends
@@ -34,6 +35,7 @@ class Parts:
     runs: Path
     live_runs: Runs
     socket: Path
+    errands: Errands
     receipts: dict[TurnId, list[MemoryReceipt]] = field(default_factory=dict)  # of turns that have not ended
     zone: str = "UTC"  # IANA name of the machine's own time zone
     zones: dict[str, tzinfo] = field(default_factory=dict)  # time zones that were loaded

@@ -6,23 +6,23 @@ from anyio import to_thread
 
 from kai.model.errors import LaunchError
 from kai.model.people import Person
-from kai.processes.guard import program_objection, user_objection
+from kai.people.os_users import unfit
+from kai.processes.guard import program_objection
 from kai.store import people
 from kai.turns.machine import finding
 from kai.turns.parts import Parts
-from kai.turns.route import home_of_login
 from kai.turns.views import View
 
-_OWN_EACH = "Give every person an OS user of their own: 'kai person set NAME --os-user USER'."
+_OWN_EACH = "Give everybody an OS user of their own: as root, 'kai person add NAME --os-user USER'."
 
 
-async def refuse_shared(parts: Parts, person: Person) -> None:
-    """Where every person has an OS user of their own, two with one are refused. Raises `LaunchError`."""
+async def refuse_shared(parts: Parts, user: str) -> None:
+    """Where everybody has an OS user of their own, two persons or seats with one are refused. Raises `LaunchError`."""
     if parts.launcher.name == "direct":
         return
-    others = [one.name for one in await parts.store.read(people.every) if one.os_user == person.os_user]
+    others = await parts.store.read(people.owners_of, user)
     if len(others) > 1:
-        reason = f"{' and '.join(sorted(others))} have one OS user, {person.os_user}, and would read each other's files"
+        reason = f"{' and '.join(sorted(others))} have one OS user, {user}, and would read each other's files"
         raise LaunchError("The agent", reason, remedy=_OWN_EACH)
 
 
@@ -53,11 +53,11 @@ async def protection(parts: Parts, everybody: Sequence[Person], own_user: str) -
 
 
 async def _of_person(parts: Parts, person: Person) -> list[View]:
-    if problem := await to_thread.run_sync(user_objection, person.os_user):
+    if problem := await to_thread.run_sync(unfit, person.os_user):
         mend = f"Give {person.name} a user who is nothing but that; 'kai person add' makes one."
         return [finding("os-user-unfit", f"no agent runs for {person.name}: {problem}", mend)]
     found = []
-    for backend, installed in (await parts.backends.every(home_of_login(person))).items():
+    for backend, installed in (await parts.backends.every(person.os_user)).items():
         program = installed.program or ""
         if program and (problem := await to_thread.run_sync(program_objection, person.os_user, program)):
             mend = f"Install {backend} as root, where {person.os_user} may write to nothing on the way to it."

@@ -1,7 +1,5 @@
 """Where a turn goes: which person, channel, backend, model, workspace and agent definition, by one precedence."""
 
-import os
-import pwd
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +18,7 @@ from kai.settings.values import Settings, Workspace
 from kai.store import channels, messages, people, turns
 from kai.store import choices as chosen
 from kai.store.binding import Connection
-from kai.turns.backends import Backends
+from kai.turns.backends import Backends, os_user
 from kai.turns.config import Config
 
 T = TypeVar("T")
@@ -39,7 +37,7 @@ class Looked:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """A decided way. `home` is the folder of the person (or of the shared channel); `workspace` is canonical."""
+    """A decided way. `home` and `os_user` are those of the seat: of the person, or of the shared channel."""
 
     person: Person
     channel: Channel
@@ -52,6 +50,7 @@ class Route:
     workspace: Path
     workspace_entry: Workspace | None
     permissions: str
+    os_user: str
 
     @property
     def is_home(self) -> bool:
@@ -106,14 +105,15 @@ async def decide(looked: Looked, config: Config, backends: Backends, folders: Pe
     """
     settings = config.settings
     is_shared = looked.channel.kind is ChannelKind.SHARED
-    home = folders.home(PrincipalId(looked.channel.channel) if is_shared else looked.person.principal)
+    home = folders.seat_home(looked.channel.channel) if is_shared else folders.home(looked.person.principal)
+    user = (looked.channel.os_user or os_user()) if is_shared else looked.person.os_user
     entry = _workspace(looked, settings)
     workspace = Path(entry.path) if entry is not None else home
     ceiling = settings.person(looked.person.name)
     choices = why.Choices(ceiling, entry, looked.by_channel, looked.by_person, looked.person.permissions)
     backend = why.backend(settings, choices).value
     if backend == "auto":
-        backend = await backends.automatic(home_of_login(looked.person))
+        backend = await backends.automatic(user)
     manifest = _still("backend", backend, config.manifests)
     return Route(
         person=looked.person,
@@ -127,6 +127,7 @@ async def decide(looked: Looked, config: Config, backends: Backends, folders: Pe
         workspace=workspace,
         workspace_entry=entry,
         permissions=why.permissions(settings, choices).value,
+        os_user=user,
     )
 
 
@@ -143,16 +144,3 @@ def _still(what: str, name: str, known: Mapping[str, T]) -> T:
         also = ", and so does 'kai use -'" if what == "backend" else ""
         raise ChoiceGoneError(what, name, f"'{command} -' takes the choice back{also}; '{command} NAME' makes another.")
     return known[name]
-
-
-def os_user() -> str:
-    """The OS user that this process runs as, as the system knows it: no variable of the environment decides that."""
-    return pwd.getpwuid(os.geteuid()).pw_name
-
-
-def home_of_login(person: Person) -> Path:
-    """The home folder of the OS user under which the person's agents run: where a CLI keeps its login.
-
-    For the daemon's own user it is the daemon's ``$HOME``, as for any other program that this user starts.
-    """
-    return Path.home() if person.os_user == os_user() else Path(f"~{person.os_user}").expanduser()

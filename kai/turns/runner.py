@@ -1,6 +1,5 @@
 """Runs one turn: decide its way, assemble its block, commit the snapshot, dispatch, fold the answer, finish."""
 
-import os
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -8,10 +7,8 @@ from datetime import datetime
 from functools import partial
 
 import anyio
-from anyio import to_thread
 from anyio.abc import TaskGroup
 
-from kai.catalog.discover import login_state
 from kai.context.assemble import assemble
 from kai.log import log
 from kai.model.context import ContextBlock, HistoryFacts, Prompt
@@ -46,7 +43,7 @@ from kai.turns.opening import Opening, may_go_on
 from kai.turns.parts import Parts
 from kai.turns.pool import Live
 from kai.turns.remembering import footer
-from kai.turns.route import Looked, Next, Route, decide, home_of_login, look, look_at_next
+from kai.turns.route import Looked, Next, Route, decide, look, look_at_next
 from kai.turns.steering import Steering
 
 PARTIAL_EVERY_S = 1.0  # how much of a running answer a killed daemon may forget
@@ -352,8 +349,8 @@ class Runner:
         """A failure of whatever kind, with the word that no login is there where that is known."""
         if route is None or outcome.failure not in _MAY_BE_LOGIN or not route.manifest.login.command:
             return outcome
-        manifest, home = route.manifest, home_of_login(route.person)
-        if await to_thread.run_sync(login_state, manifest.login, home, os.environ) is not False:
+        manifest = route.manifest
+        if not await self._parts.backends.is_logged_out(manifest, route.os_user):
             return outcome
         said = f"{manifest.title} is not logged in here: 'kai backend login {manifest.id}'."
         return replace(outcome, reason=f"{outcome.reason} {said}")

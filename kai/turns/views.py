@@ -54,6 +54,9 @@ def channel_of(
     if begin:
         return channels.titled(db, principal_of(caller), channel, now).channel
     titled = channels.by_title(db, caller.principal, channel) if caller.principal is not None else None
+    if titled is None and caller.operator:
+        named = (one for one in channels.shared(db) if one.title.casefold() == channel.casefold())
+        titled = next(named, None)
     return titled.channel if titled is not None else allowed_channel(db, caller, channel).channel
 
 
@@ -106,9 +109,12 @@ def channel_view(db: Connection, caller: Caller, channel: ChannelId) -> View:
 
 
 def channel_views(db: Connection, caller: Caller) -> list[View]:
-    found = (
-        channels.every(db) if caller.operator and caller.principal is None else channels.of(db, principal_of(caller))
-    )
+    """Those that the caller is in; for an operator every shared one as well, and for one who is nobody all."""
+    if caller.operator and caller.principal is None:
+        found = channels.every(db)
+    else:
+        own = channels.of(db, principal_of(caller))
+        found = (*own, *(one for one in channels.shared(db) if caller.operator and one not in own))
     return [channel_view(db, caller, one.channel) for one in found]
 
 

@@ -1,6 +1,6 @@
 """A door without a house behind it: remembers what it was asked, and answers what a test put there."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -183,6 +183,28 @@ class FakeDoor:
 
     async def link(self, caller: Caller, principal: PrincipalId, bridge: str, account: str) -> dict[str, Any]:
         return self._view("link", caller, principal, bridge, account)
+
+    async def probe_person(self, caller: Caller, principal: PrincipalId) -> dict[str, Any]:
+        return self._view("probe_person", caller, principal)
+
+    async def add_channel(self, caller: Caller, title: str, os_user: str, members: Sequence[str]) -> dict[str, Any]:
+        return self._view("add_channel", caller, title, os_user, members)
+
+    async def change_channel(self, caller: Caller, channel: ChannelId, fields: dict[str, str]) -> dict[str, Any]:
+        return self._view("change_channel", caller, channel, fields)
+
+    async def member(self, caller: Caller, channel: ChannelId, member: str, present: bool) -> dict[str, Any]:
+        return self._view("member", caller, channel, member, present)
+
+    async def bind(self, caller: Caller, channel: ChannelId, bridge: str, chat: str, thread: str) -> dict[str, Any]:
+        return self._view("bind", caller, channel, bridge, chat, thread)
+
+    async def probe_channel(self, caller: Caller, channel: ChannelId) -> dict[str, Any]:
+        return self._view("probe_channel", caller, channel)
+
+    async def fetch(self, caller: Caller, channel: ChannelId | None, path: str) -> tuple[bytes, str]:
+        self._note("fetch", caller, channel, path)
+        return b"made by an agent", "made.txt"
 
     async def use(
         self, caller: Caller, channel: ChannelId | None, choice: Preference, *, wait: bool = False, begin: bool = False

@@ -11,10 +11,10 @@ from tests.fake_daemon import FakeDaemon
 ANN = {"principal": "p-ann", "name": "Ann", "os_user": "ann", "zone": "Europe/Berlin", "email": ""}
 
 
-def test_a_person_is_added_with_an_os_user(kai: Kai, fake: FakeDaemon) -> None:
+def test_a_person_is_added_with_the_daemons_own_os_user(kai: Kai, fake: FakeDaemon) -> None:
     fake.canned["POST", "/v1/people"] = (201, ANN)
-    status, out, _ = kai("person", "add", "Ann", "--os-user", "ann")
-    assert (status, fake.asked[-1].body) == (0, {"name": "Ann", "os_user": "ann"})
+    status, out, _ = kai("person", "add", "Ann", "--os-user", getpass.getuser())
+    assert (status, fake.asked[-1].body) == (0, {"name": "Ann", "os_user": getpass.getuser()})
     assert "zone       Europe/Berlin\n" in out
     assert "email" not in out
 
@@ -42,7 +42,8 @@ def test_only_what_is_given_is_changed_and_empty_clears(kai: Kai, fake: FakeDaem
 
 def test_a_person_is_removed_and_an_account_linked(kai: Kai, fake: FakeDaemon) -> None:
     fake.canned["GET", "/v1/people"] = (200, [ANN])
-    fake.canned["GET", "/v1/people/Ann"] = (200, {**ANN, "is_you": False})
+    own = {"os_user": getpass.getuser(), "home": "/x", "legacy_chat_id": ""}
+    fake.canned["GET", "/v1/people/Ann"] = (200, {**ANN, **own, "is_you": False})
     fake.canned["DELETE", "/v1/people/p-ann"] = (200, ANN)
     fake.canned["POST", "/v1/people/Ann/accounts"] = (201, {"person": "Ann", "bridge": "telegram", "account": "7"})
     assert kai("person", "remove", "Ann") == (0, "Removed Ann; their messages and files are kept.\n", "")

@@ -58,15 +58,8 @@ def test_every_error_class_is_listed_and_no_other() -> None:
 
 
 def test_every_finding_of_the_doctor_is_listed() -> None:
-    sources = "".join(
-        (ROOT / path).read_text()
-        for path in (
-            "kai/turns/findings.py",
-            "kai/turns/machine.py",
-            "kai/turns/protection.py",
-            "kai/commands/doctor.py",
-        )
-    )
+    own = [ROOT / "kai/turns" / name for name in ("machine.py", "protection.py", "findings.py", "people_findings.py")]
+    sources = "".join(path.read_text() for path in (*own, ROOT / "kai/commands/doctor.py"))
     made = re.findall(r'finding\(\s*"([a-z-]+)"|name = "([a-z]+)"|"name": "([a-z]+)"', sources)
     listed = re.findall(r"^\| `([a-z-]+)` \|", (ROOT / "docs/findings.md").read_text(), re.MULTILINE)
     assert listed == sorted({name for names in made for name in names if name})

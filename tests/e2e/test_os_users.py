@@ -2,20 +2,21 @@
 
 import os
 import pwd
-import shutil
 import signal
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from anyio.to_thread import run_sync
 
-import kai.daemon
 from kai.client import Client
-from tests.e2e.house import FAKE_AGENT, House, Kai
-from tests.processes.os_users import PYTHON, AsDaemon, Machine, a_machine, needs_root, root_folder
+from kai.store import people
+from tests.e2e.house import House, Kai
+from tests.e2e.protected import furnish, settle
+from tests.processes.os_users import PYTHON, Machine, a_machine, needs_root, root_folder
 from tests.processes.seen import eventually
 
 pytestmark = [pytest.mark.anyio, needs_root]
@@ -34,25 +35,9 @@ def machine() -> Iterator[Machine]:
 
 @pytest.fixture
 def house(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> Iterator[House]:
-    """Folders as an installer leaves them: everybody may pass through the state folder, and see nothing in it."""
     with root_folder() as root:
-        for name in ("fake_agent", "__init__.py"):
-            source = FAKE_AGENT.parents[1] / name
-            (shutil.copytree if source.is_dir() else shutil.copy)(source, root / "tests" / name)
-        for name, mode in (("sessions", 0o1777), ("state", 0o711)):
-            (root / name).mkdir()
-            (root / name).chmod(mode)
-        (root / "fake.log").touch()
-        (root / "fake.log").chmod(0o666)
-        one = House(
-            root,
-            yaml=f"launcher: {{kind: spawner, socket: {machine.spawner.socket}}}\npeople: {{files: deferred}}\n",
-            people=PEOPLE.format(alice=machine.alice.pw_name, bob=machine.bob.pw_name),
-            python=PYTHON,
-            agent=root / "tests/fake_agent/__main__.py",
-        )
-        monkeypatch.setattr(kai.daemon, "launcher", lambda kind, socket: AsDaemon(Path(socket), machine.daemon))
-        yield one
+        people = PEOPLE.format(alice=machine.alice.pw_name, bob=machine.bob.pw_name)
+        yield furnish(root, machine, monkeypatch, files="deferred", people=people)
 
 
 @asynccontextmanager
@@ -62,16 +47,9 @@ async def as_person(one: Kai, name: str) -> AsyncIterator[Client]:
 
 
 async def provision(one: Kai) -> dict[str, str]:
-    """Give every person's folders to their OS user, as an installer does; principals by name."""
-    state, principals = one.house.folders.state, {}
-    for person in await one.client.people():
-        user = pwd.getpwnam(person["os_user"])
-        principals[person["name"]] = person["principal"]
-        for kind in ("homes", "preferences", "memory"):
-            (state / kind).chmod(0o711)
-            for path in [state / kind / person["principal"], *(state / kind / person["principal"]).rglob("*")]:
-                os.chown(path, user.pw_uid, user.pw_gid, follow_symlinks=False)
-    return principals
+    """Folders for everybody, as root makes them; principals by name."""
+    everybody = await one.client.people()
+    return {person["name"]: await settle(one, person["name"], pwd.getpwnam(person["os_user"])) for person in everybody}
 
 
 def owner_of(pid: int) -> int:
@@ -131,7 +109,8 @@ async def test_an_unfit_os_user_gets_no_agent_and_the_doctor_says_why(house: Hou
             "two": (machine.bob.pw_name, "one-trust-domain", "have one OS user"),
             "nobody's": (machine.daemon.pw_name, "", "not one of the users"),
         }[who]
-        await one.client.change_person(person["principal"], {"os_user": os_user})
+        # The door would refuse it: the machine may change behind its back.
+        await one.daemon.parts.store.write(partial(people.change, principal=person["principal"], os_user=os_user))
         async with as_person(one, "alice") as client:
             turn = await one.ask("hello", client=client)
         assert (turn["state"], turn["failure"]) == ("failed", "launch")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pwd
 import signal
 import subprocess
 import sys
@@ -48,6 +49,23 @@ class Deeds:
 
     def do_long(self, value: str) -> None:
         self.agent.say("0123456789"[: int(value)] if int(value) < 10 else "0123456789" * (int(value) // 10))
+
+    def do_who(self, value: str) -> None:
+        """As whom it runs, where, and with what home."""
+        user, groups = pwd.getpwuid(os.geteuid()).pw_name, sorted(os.getgroups())
+        self.agent.say(json.dumps({"user": user, "home": os.environ["HOME"], "cwd": str(Path.cwd()), "groups": groups}))
+
+    def do_read(self, value: str) -> None:
+        """What stands in a file, or why it cannot be read."""
+        try:
+            self.agent.say(Path(value.replace(" ", "_")).read_text(errors="replace"))
+        except OSError as error:
+            self.agent.say(f"cannot: {error.strerror}")
+
+    def do_write(self, value: str) -> None:
+        path, _, text = value.partition(",")
+        Path(path.replace(" ", "_")).write_text(text)
+        self.agent.say("written")
 
     def do_think(self, value: str) -> None:
         self.agent.face.think(value or "let me think")

@@ -1,5 +1,6 @@
 """OS users for a test, made and removed by it; and a privileged spawner with a policy for them."""
 
+import ctypes
 import itertools
 import json
 import os
@@ -11,7 +12,6 @@ import socket
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -28,6 +28,7 @@ SHIM = Path(__file__).resolve().parents[2] / "kai/launcher/shim.py"
 PYTHON = "/usr/bin/python3"  # one that every user may run: the tests' own may lie in root's home
 PROGRAMS = ["/bin/sh", "/bin/cat", "/bin/true", "/bin/pwd", "/usr/bin/env", "/bin/sleep", PYTHON]
 _numbers = itertools.count()
+_libc = ctypes.CDLL(None)
 
 
 def _try(*command: str) -> None:
@@ -163,23 +164,27 @@ def spawner(daemon_user: str, users: list[str], programs: list[str], **more: Any
             one.end()
 
 
+def _as_thread(gid: int, uid: int) -> None:
+    """Effective ids of this thread alone: the C library would change those of every thread, tests' own among them."""
+    setresuid, setresgid = {"x86_64": (117, 119), "aarch64": (147, 149)}[os.uname().machine]
+    order = ((setresgid, gid), (setresuid, uid)) if uid else ((setresuid, uid), (setresgid, gid))
+    for number, value in order:
+        assert _libc.syscall(number, -1, value, -1) == 0
+
+
 class AsDaemon(SpawnerLauncher):
     """Connects as the daemon's user, which the test is not."""
 
     def __init__(self, path: Path, who: pwd.struct_passwd) -> None:
         super().__init__(path)
         self._who = who
-        self._alone = threading.Lock()  # the ids of a process are those of all its threads
 
     def dial(self) -> socket.socket:
-        with self._alone:
-            os.setegid(self._who.pw_gid)
-            os.seteuid(self._who.pw_uid)
-            try:
-                return super().dial()
-            finally:
-                os.seteuid(0)
-                os.setegid(0)
+        _as_thread(self._who.pw_gid, self._who.pw_uid)
+        try:
+            return super().dial()
+        finally:
+            _as_thread(0, 0)
 
 
 @dataclass

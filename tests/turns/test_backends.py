@@ -36,7 +36,7 @@ async def test_the_programs_are_asked_at_once(tmp_path: Path) -> None:
     for own, other in (("a", "b"), ("b", "a")):
         met = f"[ -e {tmp_path}/{other} ] && echo 1.2.3"
         _backend(tmp_path, own, f"{_MEETS.format(here=tmp_path, own=own, other=other)}; {met}")
-    found = await (await to_thread.run_sync(_backends, tmp_path)).every(tmp_path)
+    found = await (await to_thread.run_sync(_backends, tmp_path)).every()
     assert {name: one.version for name, one in found.items()} == {"a": "1.2.3", "b": "1.2.3"}
 
 
@@ -44,9 +44,9 @@ async def test_a_check_runs_its_own_program_again_and_no_other(tmp_path: Path) -
     for name in ("a", "b"):
         _backend(tmp_path, name, f"echo {name} >> {tmp_path}/asked; echo 1.2.3")
     backends = await to_thread.run_sync(_backends, tmp_path)
-    await backends.every(tmp_path)
+    await backends.every()
     backends.forget("a")
-    await backends.every(tmp_path)
+    await backends.every()
     backends.forget()
-    await backends.every(tmp_path)
+    await backends.every()
     assert sorted((tmp_path / "asked").read_text().split()) == ["a", "a", "b"]

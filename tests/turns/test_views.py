@@ -125,9 +125,13 @@ async def test_a_person_gets_no_os_user_that_the_machine_does_not_have(kai: Kai)
         await kai.client.add_person("Eve", "nosuchuser")
     assert (caught.value.status, caught.value.field) == (422, "os_user")
     assert "no user 'nosuchuser'" in caught.value.sentence
-    eve = await kai.client.add_person("Eve", "daemon")
+    with pytest.raises(ApiError) as caught:
+        await kai.client.add_person("Eve", "daemon")
+    assert "a user of the system's" in caught.value.sentence
+    eve = await kai.client.add_person("Eve")
     for name in ("nosuchuser", "", "\0"):
         with pytest.raises(ApiError) as caught:
             await kai.client.change_person(eve["principal"], {"os_user": name})
         assert caught.value.field == "os_user"
-    assert (await kai.client.change_person(eve["principal"], {"os_user": "nobody"}))["os_user"] == "nobody"
+    own = kai.daemon.door._checks.own_user
+    assert (await kai.client.change_person(eve["principal"], {"os_user": own}))["os_user"] == own
