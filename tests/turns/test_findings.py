@@ -126,7 +126,7 @@ async def test_without_an_agent_that_is_installed_and_logged_in_there_is_no_engi
     monkeypatch.setenv("HOME", str(tmp_path))
     async with House(tmp_path, backend="auto").open() as kai:
 
-        async def nothing(_: Path) -> str:
+        async def nothing(user: str = "") -> str:
             return "offline"
 
         monkeypatch.setattr(kai.daemon.parts.backends, "automatic", nothing)
