@@ -1,17 +1,23 @@
 """The one formula by which records are ranked, and its parts as they are kept with every item. Pure.
 
-    score = origin × (keyword_weight × keyword + vector_weight × vector) / (the weights of the stages that ran)
+    near   = (keyword_weight × keyword + vector_weight × vector) / (the weights of the stages that ran)
+    first  = near + passed_on × (near of the better neighbour) + dated × (1 where the question names its date)
+    score  = origin × ((1 - alike_weight) × first / (the best first) + alike_weight × alike)
 
-``keyword`` is a record's BM25 score divided by the best of this search; ``vector`` is what the vector stage gives, from
-0 to 1. ``origin`` is never more than 1: it only takes away from what the person did not say themselves. A stage that
-did not run takes no part, and does not count as nothing found. Ties go to the smaller record id.
+``keyword`` is a record's BM25 score divided by the best of this search; ``vector`` its cosine, from the least (0) to
+the best (1) of this search. Neighbours are records whose messages stand beside each other in the talk. ``alike`` is MaxSim
+over the best `LOOKED_AT`, brought to 0 to 1; where the embedder offers none, the score is the first part alone.
+``origin`` is never more than 1: it only takes away from what the person did not say themselves. A stage that did not
+run takes no part, and does not count as nothing found. Ties go to the smaller record id.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from kai.model.memory import Origin, Record
 
+LOOKED_AT = 50  # of the first ranking, word by word
+_ALIKE = (0.70, 0.95)  # MaxSim of what has nothing to do with the question, and of what answers it
 ORIGIN = {
     Origin.EXPLICIT_USER: 1.0,
     Origin.ADMIN: 1.0,
@@ -24,10 +30,22 @@ ORIGIN = {
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """How much each stage counts. Measured on conversations; see docs/decisions."""
+    """How much each part counts. Measured on conversations: docs/decisions/0011."""
 
     keyword: float = 0.6
     vector: float = 0.4
+    passed_on: float = 0.35
+    dated: float = 0.2
+    alike: float = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A row of a record with its score of the first stage and the parts of it."""
+
+    seq: int
+    score: float
+    parts: Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,26 +62,77 @@ class Scored:
         return " ".join([f"score={self.score:.3f}", *(f"{name}={value:.3f}" for name, value in self.parts.items())])
 
 
-def ranked(
-    records: Iterable[Record],
+def candidates(
     keyword: Mapping[int, float],
     vector: Mapping[int, float] | None = None,
+    neighbours: Iterable[tuple[int, int]] = (),
+    dated: Collection[int] = (),
     weights: Weights = Weights(),
-) -> list[Scored]:
-    """Records by falling score. `keyword` and `vector` map their rows to raw scores; None: that stage did not run."""
+) -> list[Candidate]:
+    """Rows by falling score of the first stage. `keyword` and `vector`: raw scores; None: that stage did not run.
+
+    `neighbours` are pairs of rows; one that no stage found comes in by its neighbour. `dated`: rows of a named date.
+    """
+    near = _near(keyword, vector, weights)
+    passed: dict[int, float] = {}
+    for one, other in neighbours:
+        for to, by in ((one, other), (other, one)):
+            passed[to] = max(passed.get(to, 0.0), near.get(by, 0.0))
     best = max(keyword.values(), default=0.0)
-    of_all = weights.keyword + (0.0 if vector is None else weights.vector)
+    low, high = _ends(vector)
     found = []
-    for record in records:
-        raw = keyword.get(record.seq, 0.0)
-        parts = {"keyword": raw / best if best > 0 else float(record.seq in keyword), "bm25": raw}
-        total = weights.keyword * parts["keyword"]
-        if vector is not None:
-            parts["vector"] = vector.get(record.seq, 0.0)
-            total += weights.vector * parts["vector"]
+    for seq in near | passed:
+        parts = {"keyword": _part(keyword.get(seq, 0.0), 0.0, best), "bm25": keyword.get(seq, 0.0)}
+        score = near.get(seq, 0.0)
+        if vector is not None and seq in vector:
+            parts |= {"vector": _part(vector[seq], low, high), "cosine": vector[seq]}
+        if passed.get(seq):
+            parts["neighbour"] = passed[seq]
+            score += weights.passed_on * passed[seq]
+        if seq in dated:
+            parts["dated"] = 1.0
+            score += weights.dated
+        found.append(Candidate(seq, score, parts))
+    return sorted(found, key=lambda one: (-one.score, one.seq))
+
+
+def _near(keyword: Mapping[int, float], vector: Mapping[int, float] | None, weights: Weights) -> dict[int, float]:
+    best = max(keyword.values(), default=0.0)
+    if vector is None:
+        return {seq: _part(raw, 0.0, best) for seq, raw in keyword.items()}
+    of_all = weights.keyword + weights.vector
+    near = {seq: weights.keyword / of_all * _part(raw, 0.0, best) for seq, raw in keyword.items()}
+    low, high = _ends(vector)
+    for seq, raw in vector.items():
+        near[seq] = near.get(seq, 0.0) + weights.vector / of_all * _part(raw, low, high)
+    return near
+
+
+def _ends(vector: Mapping[int, float] | None) -> tuple[float, float]:
+    return (min(vector.values()), max(vector.values())) if vector else (0.0, 0.0)
+
+
+def ranked(
+    found: Sequence[tuple[Candidate, Record]], alike: Mapping[int, float] | None, weights: Weights = Weights()
+) -> list[Scored]:
+    """Records by falling score. `alike`: MaxSim of their rows; None: the embedder offers none, or did not run."""
+    best = max((one.score for one, _ in found), default=0.0)
+    scored = []
+    for one, record in found:
+        parts = dict(one.parts)
+        score = _part(one.score, 0.0, best)
+        if alike is not None:
+            parts["maxsim"] = alike.get(one.seq, 0.0)
+            score = (1 - weights.alike) * score + weights.alike * _part(parts["maxsim"], *_ALIKE)
         parts["origin"] = ORIGIN[record.origin]
-        found.append(Scored(record, parts["origin"] * total / of_all, parts))
-    return sorted(found, key=lambda one: (-one.score, one.record.record))
+        scored.append(Scored(record, parts["origin"] * score, parts))
+    return sorted(scored, key=lambda one: (-one.score, one.record.record))
+
+
+def above(floor: float, one: Scored) -> bool:
+    """Whether it is near enough to be worth telling. What holds words of the question passes on its own."""
+    told = one.parts.get("maxsim", one.parts.get("cosine"))
+    return told is None or told >= floor or one.parts["bm25"] > 0
 
 
 def once_each(scored: Iterable[Scored]) -> list[Scored]:
@@ -77,3 +146,8 @@ def once_each(scored: Iterable[Scored]) -> list[Scored]:
             seen.add(same)
             kept.append(one)
     return kept
+
+
+def _part(value: float, low: float, high: float) -> float:
+    """Where `value` stands between `low` (0) and `high` (1)."""
+    return min(1.0, max(0.0, (value - low) / (high - low))) if high > low else float(value >= high > 0)

@@ -1,17 +1,19 @@
 """From a person's own words to what is remembered that fits them: who asks, what is found, what is eligible here."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
 from kai.clock import Clock
-from kai.memory.ranking import Scored, once_each, ranked
+from kai.memory.dates import named
+from kai.memory.embedding.embedder import EmbedderUnavailableError
+from kai.memory.ranking import LOOKED_AT, Candidate, Scored, Weights, above, candidates, once_each, ranked
 from kai.model.context import Hit, Retrieval, RetrievalStatus
 from kai.model.errors import DeniedError, StoreError
 from kai.model.ids import SessionId
 from kai.model.memory import Policy, Record, Scope, Searched
-from kai.store import eligible, exposures, namespaces, shelves
+from kai.store import beside, eligible, exposures, namespaces, shelves
 from kai.store.binding import Connection
 from kai.store.database import Store
 from kai.store.eligible import Place
@@ -21,6 +23,7 @@ __all__ = ["DisabledRetriever", "Retriever", "Scope", "StoreRetriever", "VectorS
 CANDIDATES = 200  # of each stage, before it is known what may be seen
 PINNED, PINNED_CHARS = 3, 600
 _FADED = 4  # how many times more candidates are looked at when most of the first may not be seen
+_PASSING_ON = 60  # of the best, which hand on some of their score to what stands beside them
 
 
 class Retriever(Protocol):
@@ -31,15 +34,23 @@ class Retriever(Protocol):
     ) -> Retrieval: ...
 
 
+class Question(Protocol):
+    """A question with its vector. Both methods run in the thread of the connection."""
+
+    def near(self, db: Connection, shelves: Sequence[str], limit: int) -> Mapping[int, float]:
+        """Rows of records on these shelves to their cosine, the nearest `limit` of each."""
+
+    def alike(self, db: Connection, seqs: Sequence[int]) -> Mapping[int, float] | None:
+        """Rows to how well they meet every word of the question; None: the embedder does not offer it."""
+
+
 class VectorStage(Protocol):
-    """Nearness in meaning, when there is an embedder: rows of records of those shelves to nearness, 0 to 1.
+    """Nearness in meaning. `floor`: what is less near is not worth telling, a figure of the model's own."""
 
-    None: it did not run, and the reason is told by `mode`; its outage never is a list of hits.
-    """
+    floor: float
 
-    mode: str
-
-    async def near(self, shelves: tuple[str, ...], query: str, limit: int) -> Mapping[int, float] | None: ...
+    async def asked(self, query: str) -> Question:
+        """Raises `EmbedderUnavailableError`: an outage never is a list of hits."""
 
 
 class DisabledRetriever:
@@ -64,11 +75,16 @@ class Found:
 
 @dataclass
 class StoreRetriever:
-    """Keyword search over the person's shelves; `vectors` takes part where there is one."""
+    """Keyword search over the person's shelves; `vectors` takes part where there is one.
+
+    Where it fails, words alone are searched and `reason` says so; `must_be_near` makes it an outage instead.
+    """
 
     store: Store
     clock: Clock
     vectors: VectorStage | None = None
+    must_be_near: bool = False
+    weights: Weights = Weights()  # noqa: RUF009 frozen
     counts: dict[tuple[int, str], int] = field(default_factory=dict)  # how common words are, roughly
 
     async def retrieve(
@@ -80,11 +96,14 @@ class StoreRetriever:
     ) -> Retrieval:
         """What goes before a message by itself. Without words nothing is looked for; what was shown still is."""
         try:
-            vector = await self._near(scope, query)
-            return await self.store.read(self._for_block, scope, query, policy, session, vector)
+            asked = await self._ask(query) if policy.inject else _Asking()
+            return await self.store.read(self._for_block, scope, query, policy, session, asked)
         except DeniedError as error:
             reason = error.reason.partition(":")[0]
             return Retrieval(RetrievalStatus.DENIED, reason=reason, searched=refused(policy.inject, "denied", reason))
+        except EmbedderUnavailableError as error:
+            searched = refused(policy.inject, "unavailable", f"embedder_{error.reason}")
+            return Retrieval(RetrievalStatus.UNAVAILABLE, reason=f"embedder_{error.reason}", searched=searched)
         except StoreError:
             searched = refused(policy.inject, "unavailable", "fault")
             return Retrieval(RetrievalStatus.UNAVAILABLE, reason="fault", searched=searched)
@@ -93,14 +112,24 @@ class StoreRetriever:
         self, scope: Scope, query: str, policy: Policy, wanted: tuple[str, ...] = ()
     ) -> tuple[Found, tuple[str, ...]]:
         """What a tool or a person finds, within the policy's `tool` list; with it the names that were not granted."""
-        vector = await self._near(scope, query)
-        return await self.store.read(self._asked, scope, query, policy, wanted, vector)
+        try:
+            asked = await self._ask(query)
+        except EmbedderUnavailableError as error:
+            reason = f"embedder_{error.reason}"
+            rows = refused(wanted or policy.tool, "unavailable", reason)
+            return Found(RetrievalStatus.UNAVAILABLE, searched=rows, reason=reason), ()
+        return await self.store.read(self._asked, scope, query, policy, wanted, asked)
 
-    async def _near(self, scope: Scope, query: str) -> Mapping[int, float] | None:
+    async def _ask(self, query: str) -> "_Asking":
+        """The question with its vector, where there is an embedder. Raises when it must be there and is not."""
         if self.vectors is None or not query.strip():
-            return None
-        places = (f"person/{scope.principal}", f"channel/{scope.channel}", "global")
-        return await self.vectors.near(places, query, CANDIDATES)
+            return _Asking()
+        try:
+            return _Asking(await self.vectors.asked(query), self.vectors.floor)
+        except EmbedderUnavailableError as error:
+            if self.must_be_near:
+                raise
+            return _Asking(reason=f"lexical: embedder_{error.reason}")
 
     def _for_block(
         self,
@@ -109,7 +138,7 @@ class StoreRetriever:
         query: str,
         policy: Policy,
         session: SessionId | None,
-        vector: Mapping[int, float] | None,
+        asked: "_Asking",
     ) -> Retrieval:
         now = self.clock.now()
         here = eligible.place(db, scope, policy.inject, own_only=policy.own_only)
@@ -119,7 +148,7 @@ class StoreRetriever:
         changed = exposures.corrections(db, here, shown, now) if shown else ()
         if not query.strip():
             return Retrieval(RetrievalStatus.DISABLED, reason="no_words", corrections=changed)
-        found = self._find(db, here, query, policy, vector, now)
+        found = self._find(db, here, query, policy, asked, now)
         pinned = [_hit(one, "pinned") for one in found.pinned]
         scored = [_hit(one.record, one.text) for one in found.scored if one.record not in found.pinned]
         hits = [*pinned, *scored[: policy.top_k]]
@@ -129,6 +158,7 @@ class StoreRetriever:
             RetrievalStatus.OK if hits else RetrievalStatus.EMPTY,
             tuple(new),
             len(new) + max(0, len(scored) - policy.top_k),
+            reason=found.reason,
             shown=known,
             corrections=changed,
             searched=tuple(_tally(here, hits, found)),
@@ -142,7 +172,7 @@ class StoreRetriever:
         query: str,
         policy: Policy,
         wanted: tuple[str, ...],
-        vector: Mapping[int, float] | None,
+        asked: "_Asking",
     ) -> tuple[Found, tuple[str, ...]]:
         here = eligible.place(db, scope, policy.tool, own_only=policy.own_only)
         dropped: tuple[str, ...] = ()
@@ -154,36 +184,62 @@ class StoreRetriever:
         searched = refused(dropped, "denied", "not_granted")
         if wanted and not here.patterns:
             return Found(RetrievalStatus.DENIED, searched=searched, reason="not_granted"), dropped
-        found = self._find(db, here, query, policy, vector, self.clock.now())
+        found = self._find(db, here, query, policy, asked, self.clock.now())
         hits = [_hit(one.record, "") for one in found.scored]
         rows = (*_tally(here, hits, found), *searched)
-        return Found(found.status, found.scored, (), rows), dropped
+        return Found(found.status, found.scored, (), rows, found.reason), dropped
 
-    def _find(
-        self,
-        db: Connection,
-        here: Place,
-        query: str,
-        policy: Policy,
-        vector: Mapping[int, float] | None,
-        now: datetime,
-    ) -> Found:
-        """Candidates of both stages, read again as they stand, ranked, without doubles, above the floor."""
+    def _find(self, db: Connection, here: Place, query: str, policy: Policy, asked: "_Asking", now: datetime) -> Found:
+        """Candidates of both stages ranked, read again as they stand, without doubles, above the floor."""
         limit = CANDIDATES
         while True:
             keyword = shelves.matches(db, here.shelves, query, limit, self.counts)
-            seqs = dict.fromkeys([*keyword, *(vector or {})])
-            standing = eligible.current(db, here, seqs, now)
-            scored = once_each(ranked(standing.values(), keyword, vector))
+            near = asked.question.near(db, here.shelves, limit) if asked.question else None
+            best = self._candidates(db, query, keyword, near)
+            standing = _standing(db, here, best, now)
             # When the nearest may not be seen, those behind them still count.
-            if len(scored) > policy.top_k or len(keyword) < limit or limit > CANDIDATES * _FADED**2:
+            more = len(keyword) >= limit or len(near or ()) >= limit
+            if len(standing) >= min(LOOKED_AT, len(best)) or not more or limit > CANDIDATES * _FADED**2:
                 break
             limit *= _FADED
         if len(self.counts) > 100_000:
             self.counts.clear()
-        kept = tuple(one for one in scored if one.score >= policy.min_score)
+        alike = asked.question.alike(db, [one.seq for one, _ in standing]) if asked.question else None
+        scored = once_each(ranked(standing, alike, self.weights))
+        kept = tuple(one for one in scored if one.score >= policy.min_score and above(asked.floor, one))
         status = RetrievalStatus.OK if kept else RetrievalStatus.EMPTY
-        return Found(status, kept, _fitting(eligible.pinned(db, here, now, PINNED)))
+        return Found(status, kept, _fitting(eligible.pinned(db, here, now, PINNED)), reason=asked.reason)
+
+    def _candidates(
+        self, db: Connection, query: str, keyword: Mapping[int, float], near: Mapping[int, float] | None
+    ) -> list[Candidate]:
+        when = named(query)
+        said = beside.said(db, [*keyword, *(near or ())]) if when else {}
+        dated = {seq for seq, at in said.items() if when.holds(at)}
+        first = candidates(keyword, near, (), dated, self.weights)
+        pairs = beside.neighbours(db, [one.seq for one in first[:_PASSING_ON]])
+        return candidates(keyword, near, pairs, dated, self.weights) if pairs else first
+
+
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """A question as it goes into a search: with its vector, or without, and why."""
+
+    question: Question | None = None
+    floor: float = 0.0
+    reason: str = ""
+
+
+def _standing(db: Connection, here: Place, best: Sequence[Candidate], now: datetime) -> list[tuple[Candidate, Record]]:
+    """The first `LOOKED_AT` of the candidates that may be used here, as they stand now."""
+    found: list[tuple[Candidate, Record]] = []
+    for at in range(0, len(best), LOOKED_AT):
+        some = best[at : at + LOOKED_AT]
+        records = eligible.current(db, here, [one.seq for one in some], now)
+        found += [(one, records[one.seq]) for one in some if one.seq in records]
+        if len(found) >= LOOKED_AT:
+            break
+    return found[:LOOKED_AT]
 
 
 def refused(patterns: tuple[str, ...], status: str, reason: str) -> tuple[Searched, ...]:

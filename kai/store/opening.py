@@ -11,7 +11,7 @@ from contextlib import ExitStack, closing, suppress
 from datetime import datetime
 from pathlib import Path
 
-from kai.store import search, shelves
+from kai.store import search, shelves, vectors
 from kai.store.binding import Connection, Error, Row, connect
 from kai.store.errors import (
     CorruptDatabaseError,
@@ -45,6 +45,7 @@ def open_connections(
         _settle(writer, path)
         search.refresh(writer)
         shelves.refresh(writer)
+        vectors.start_anew(writer)
         reading = [stack.enter_context(closing(connect_to(path, busy_s))) for _ in range(readers)]
         for reader in reading:
             reader.execute("PRAGMA query_only = ON")

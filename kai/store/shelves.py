@@ -5,7 +5,7 @@ An index may miss a record, and never gives one away: what it finds is read agai
 
 from collections.abc import MutableMapping, Sequence
 
-from kai.store import words
+from kai.store import vectors, words
 from kai.store.binding import Connection, sqlite_version_info
 from kai.store.namespaces import shelf as shelf_of
 
@@ -45,6 +45,7 @@ def drop(db: Connection, seq: int) -> None:
     for number, content in rows:
         _unword(db, number, seq, " ".join(words.tokens(content)))
     db.execute("DELETE FROM mem_indexed WHERE seq = ?", (seq,))
+    vectors.drop(db, seq)
 
 
 def _unword(db: Connection, number: int, seq: int, text: str) -> None:

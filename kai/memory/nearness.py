@@ -1,0 +1,186 @@
+"""Nearness in meaning: the vector stage of a search. Its indexes are made at first use and follow the store.
+
+What is asked is embedded away from the event loop's thread and the store's; the rest runs in a reader's thread, within
+the one transaction of a search.
+"""
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from kai.memory.embedding.embedder import (
+    TOKEN_DIMENSION,
+    Embedder,
+    EmbedderUnavailableError,
+    Embedding,
+    Identity,
+    same_model,
+)
+from kai.store import vectors
+from kai.store.binding import Connection
+from kai.store.database import Store
+
+if TYPE_CHECKING:  # numpy is imported by the first search, not by the daemon
+    from kai.memory.index.engine import Array, Choice, Engine
+
+_INDEXES = 64  # in memory at most; the one that was not used for longest goes
+_CHANGES = 1_024  # more than these since it was last used: a new one is made
+
+
+@dataclass(slots=True)
+class _Index:
+    """The index of a shelf, and the last move of the store that it followed."""
+
+    engine: "Engine"
+    seen: int
+    lock: Lock = field(default_factory=Lock)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question with its vector: what a search asks, in the thread that has the connection."""
+
+    stage: "Nearness"
+    embedder: int
+    question: Embedding
+
+    def near(self, db: Connection, shelves: Sequence[str], limit: int) -> dict[int, float]:
+        """Rows of records on these shelves to their cosine, the nearest `limit` of each."""
+        import numpy as np  # noqa: PLC0415 see above
+
+        query = np.frombuffer(self.question.vector, np.float32)
+        found: dict[int, float] = {}
+        for space in vectors.spaces(db, shelves):
+            if space.embedder == self.embedder:
+                found |= self.stage.nearest(db, self.embedder, space.number, query, limit)
+        return found
+
+    def alike(self, db: Connection, seqs: Sequence[int]) -> dict[int, float] | None:
+        """Rows to how well every word of the question is met by a word of theirs, -1 to 1. None: nobody offers it.
+
+        For each token of the question the best cosine among those of the text; of these the mean (MaxSim).
+        """
+        import numpy as np  # noqa: PLC0415
+
+        if not self.question.tokens:
+            return None
+        ours = _tokens(self.question.scale, self.question.tokens)
+        theirs = vectors.tokens(db, self.embedder, seqs)
+        if not theirs:
+            return {}
+        lengths = [len(tokens) // TOKEN_DIMENSION for _, tokens in theirs.values()]
+        joined = np.frombuffer(b"".join(tokens for _, tokens in theirs.values()), np.int8)
+        cosines = ours @ joined.reshape(-1, TOKEN_DIMENSION).astype(np.float32).T
+        best = np.maximum.reduceat(cosines, np.cumsum([0, *lengths[:-1]]), axis=1).mean(axis=0)
+        scales = np.array([scale / 127 for scale, _ in theirs.values()], np.float32)
+        return dict(zip(theirs, (best * scales).tolist(), strict=True))
+
+
+@dataclass
+class Nearness:
+    """The vector stage over one embedder. `choice`: the index engine, as the settings have it."""
+
+    store: Store
+    embedder: Embedder
+    choice: "Choice" = "auto"
+    floor: float = 0.0
+    _known: tuple[Identity, int] | None = None
+    _indexes: "OrderedDict[tuple[int, int], _Index]" = field(default_factory=OrderedDict)
+    _lock: Lock = field(default_factory=Lock)
+
+    async def asked(self, query: str) -> Asked:
+        """Raises `EmbedderUnavailableError`."""
+        question = await self.embedder.embed("query", query)
+        return Asked(self, await self.number(), question)
+
+    async def number(self) -> int:
+        """The embedder's number in the store. It has answered before."""
+        identity = self.embedder.identity
+        if self._known is None or self._known[0] != identity:
+            found = await self.store.read(vectors.number, str(identity))
+            if found is None:
+                raise EmbedderUnavailableError("identity", "it is not known here")
+            self._known = (identity, found)
+        return self._known[1]
+
+    def nearest(self, db: Connection, embedder: int, shelf: int, query: "Array", limit: int) -> Mapping[int, float]:
+        """Rows of one shelf to their cosine. Runs in a reader's thread."""
+        index = self._index(db, embedder, shelf)
+
+        def fetch(seqs: Sequence[int]) -> "tuple[list[int], Array]":
+            rows, joined = vectors.fetch(db, embedder, seqs)
+            return rows, _floats(joined, len(rows))
+
+        with index.lock:
+            self._follow(db, index, embedder, shelf)
+            return dict(index.engine.near(query, limit, fetch))
+
+    def _index(self, db: Connection, embedder: int, shelf: int) -> _Index:
+        key = (embedder, shelf)
+        with self._lock:
+            index = self._indexes.get(key)
+            if index is None:
+                index = self._indexes[key] = self._load(db, embedder, shelf)
+            self._indexes.move_to_end(key)
+            if len(self._indexes) > _INDEXES:
+                self._indexes.popitem(last=False)
+        return index
+
+    def _load(self, db: Connection, embedder: int, shelf: int) -> _Index:
+        from kai.memory.index.engine import chosen, made  # noqa: PLC0415 it imports numpy
+
+        seen = vectors.last_move(db)
+        name = chosen(self.choice, vectors.count(db, embedder, shelf))
+        engine = None
+        for rows, joined in vectors.load(db, embedder, shelf):
+            numbers = _floats(joined, len(rows))
+            engine = engine or made(name, numbers.shape[1])
+            engine.put(rows, numbers)
+        return _Index(engine or made("bits", self.embedder.identity.dimension), seen)
+
+    def _follow(self, db: Connection, index: _Index, embedder: int, shelf: int) -> None:
+        """Take in what the store has got and lost since. A shelf that outgrew its engine gets another."""
+        last, changed = vectors.moved(db, shelf, index.seen)
+        if not changed:
+            return
+        from kai.memory.index.engine import chosen  # noqa: PLC0415
+
+        rows, joined = vectors.held(db, embedder, shelf, changed) if len(changed) <= _CHANGES else ([], b"")
+        outgrown = index.engine.name == "sqlite-vec" and chosen(self.choice, len(index.engine) + len(rows)) == "bits"
+        if len(changed) > _CHANGES or outgrown or not len(index.engine):
+            index.engine = self._load(db, embedder, shelf).engine
+        else:
+            for seq in set(changed).difference(rows):
+                index.engine.drop(seq)
+            if rows:
+                index.engine.put(rows, _floats(joined, len(rows)))
+        index.seen = max(index.seen, last)
+
+
+def confirming(store: Store) -> "_Confirming":
+    """What asks the store whether an embedder is still who it was."""
+    return _Confirming(store)
+
+
+@dataclass(frozen=True, slots=True)
+class _Confirming:
+    store: Store
+
+    async def __call__(self, identity: Identity, probe: Embedding) -> bool:
+        _, first = await self.store.write_soft(vectors.embedder, str(identity), probe.vector)
+        return same_model(probe, first)
+
+
+def _floats(joined: bytes, rows: int) -> "Array":
+    import numpy as np  # noqa: PLC0415
+
+    return np.frombuffer(joined, np.float16).reshape(rows, -1 if rows else 0).astype(np.float32)
+
+
+def _tokens(scale: float, tokens: bytes) -> "Array":
+    import numpy as np  # noqa: PLC0415
+
+    made: Array = np.frombuffer(tokens, np.int8).reshape(-1, TOKEN_DIMENSION).astype(np.float32) * (scale / 127)
+    return made
