@@ -23,6 +23,7 @@ from kai.api.shut import ShutDoor
 from kai.clock import SystemClock
 from kai.log import log, set_up
 from kai.memory.retrieval import StoreRetriever
+from kai.memory.vectors import Vectors, open_vectors
 from kai.model.errors import KaiError, StoreError, errors_in
 from kai.model.ids import PrincipalId, fresh
 from kai.model.people import Person
@@ -86,7 +87,11 @@ async def daemon(folders: Folders) -> AsyncIterator[Daemon]:
     config = Config(folders, await to_thread.run_sync(read, folders))
     await to_thread.run_sync(prepare, folders)
     clock = SystemClock()
-    async with open_store(folders.state / DATABASE, clock=clock) as store, anyio.create_task_group() as tasks:
+    async with (
+        open_store(folders.state / DATABASE, clock=clock) as store,
+        open_vectors(store, config.settings.memory) as vectors,
+        anyio.create_task_group() as tasks,
+    ):
         for left in await store.read(sessions.open_runs):  # their keeper may have died along with the daemon
             await to_thread.run_sync(kill_marked, left)
         cut = await store.write(turns.recover, clock.now())
@@ -95,7 +100,8 @@ async def daemon(folders: Folders) -> AsyncIterator[Daemon]:
         await to_thread.run_sync(_clear, folders.runtime / RUNS)
         chosen = config.settings.launcher
         starts = await to_thread.run_sync(launcher, chosen.kind, chosen.socket)
-        parts = _parts(folders, config, store, tasks, clock, await to_thread.run_sync(machine_zone), starts)
+        zone = await to_thread.run_sync(machine_zone)
+        parts = _parts(folders, config, store, tasks, clock, zone, starts, vectors)
         others = await _people(parts)
         runner = Runner(parts)
         lanes = Lanes(tasks, runner.next, runner.run)
@@ -120,7 +126,14 @@ async def daemon(folders: Folders) -> AsyncIterator[Daemon]:
 
 
 def _parts(
-    folders: Folders, config: Config, store: Store, tasks: TaskGroup, clock: SystemClock, zone: str, starts: Launcher
+    folders: Folders,
+    config: Config,
+    store: Store,
+    tasks: TaskGroup,
+    clock: SystemClock,
+    zone: str,
+    starts: Launcher,
+    vectors: Vectors | None,
 ) -> Parts:
     async def session_ended(live: Live) -> None:
         await store.write_soft(_session_ended, live, clock.now())
@@ -132,7 +145,10 @@ def _parts(
         config=config,
         backends=Backends(config, errands),
         folders=PersonFolders(folders.state),
-        retriever=StoreRetriever(store, clock),
+        retriever=StoreRetriever(
+            store, clock, vectors.stage if vectors else None, config.settings.memory.fallback == "none"
+        ),
+        vectors=vectors,
         launcher=starts,
         errands=errands,
         pool=Pool(tasks, clock, on_end=session_ended, max_live=limits.max_live, idle_s=limits.idle_s),

@@ -90,18 +90,29 @@ class Nearness:
     _indexes: "OrderedDict[tuple[int, int], _Index]" = field(default_factory=OrderedDict)
     _lock: Lock = field(default_factory=Lock)
 
-    async def asked(self, query: str) -> Asked:
-        """Raises `EmbedderUnavailableError`."""
-        question = await self.embedder.embed("query", query)
-        return Asked(self, await self.number(), question)
+    async def asked(self, shelves: Sequence[str], query: str) -> Asked | None:
+        """None: nothing on these shelves has a vector yet, and the embedder is left alone.
 
-    async def number(self) -> int:
-        """The embedder's number in the store. It has answered before."""
+        Raises `EmbedderUnavailableError`, also when all there is was made by another embedder (``paused``).
+        """
+        theirs = {space.embedder for space in await self.store.read(vectors.spaces, shelves)} - {None}
+        if not theirs:
+            return None
+        if self.embedder.identity.is_whole and await self._number() not in theirs:
+            raise EmbedderUnavailableError("paused", "another embedder's vectors are here: kai memory reindex")
+        question = await self.embedder.embed("query", query)
+        number = await self._number()
+        if number not in theirs:
+            raise EmbedderUnavailableError("paused", "another embedder's vectors are here: kai memory reindex")
+        return Asked(self, number, question)
+
+    async def _number(self) -> int:
+        """The embedder's number in the store; -1: it has not been met here."""
         identity = self.embedder.identity
         if self._known is None or self._known[0] != identity:
             found = await self.store.read(vectors.number, str(identity))
             if found is None:
-                raise EmbedderUnavailableError("identity", "it is not known here")
+                return -1
             self._known = (identity, found)
         return self._known[1]
 

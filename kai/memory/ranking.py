@@ -5,8 +5,8 @@
     score  = origin × ((1 - alike_weight) × first / (the best first) + alike_weight × alike)
 
 ``keyword`` is a record's BM25 score divided by the best of this search; ``vector`` its cosine, from the least (0) to
-the best (1) of this search. Neighbours are records whose messages stand beside each other in the talk. ``alike`` is MaxSim
-over the best `LOOKED_AT`, brought to 0 to 1; where the embedder offers none, the score is the first part alone.
+the best (1) of this search. Neighbours are records whose messages stand beside each other in the talk. ``alike`` is
+MaxSim over the best `LOOKED_AT`, brought to 0 to 1; where the embedder offers none, the score is the first part alone.
 ``origin`` is never more than 1: it only takes away from what the person did not say themselves. A stage that did not
 run takes no part, and does not count as nothing found. Ties go to the smaller record id.
 """

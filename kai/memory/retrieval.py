@@ -49,8 +49,8 @@ class VectorStage(Protocol):
 
     floor: float
 
-    async def asked(self, query: str) -> Question:
-        """Raises `EmbedderUnavailableError`: an outage never is a list of hits."""
+    async def asked(self, shelves: Sequence[str], query: str) -> Question | None:
+        """None: no vectors are there. Raises `EmbedderUnavailableError`: an outage never is a list of hits."""
 
 
 class DisabledRetriever:
@@ -96,7 +96,7 @@ class StoreRetriever:
     ) -> Retrieval:
         """What goes before a message by itself. Without words nothing is looked for; what was shown still is."""
         try:
-            asked = await self._ask(query) if policy.inject else _Asking()
+            asked = await self._ask(scope, query) if policy.inject else _Asking()
             return await self.store.read(self._for_block, scope, query, policy, session, asked)
         except DeniedError as error:
             reason = error.reason.partition(":")[0]
@@ -113,19 +113,20 @@ class StoreRetriever:
     ) -> tuple[Found, tuple[str, ...]]:
         """What a tool or a person finds, within the policy's `tool` list; with it the names that were not granted."""
         try:
-            asked = await self._ask(query)
+            asked = await self._ask(scope, query)
         except EmbedderUnavailableError as error:
             reason = f"embedder_{error.reason}"
             rows = refused(wanted or policy.tool, "unavailable", reason)
             return Found(RetrievalStatus.UNAVAILABLE, searched=rows, reason=reason), ()
         return await self.store.read(self._asked, scope, query, policy, wanted, asked)
 
-    async def _ask(self, query: str) -> "_Asking":
+    async def _ask(self, scope: Scope, query: str) -> "_Asking":
         """The question with its vector, where there is an embedder. Raises when it must be there and is not."""
         if self.vectors is None or not query.strip():
             return _Asking()
         try:
-            return _Asking(await self.vectors.asked(query), self.vectors.floor)
+            shelves = (f"person/{scope.principal}", f"channel/{scope.channel}", "global")
+            return _Asking(await self.vectors.asked(shelves, query), self.vectors.floor)
         except EmbedderUnavailableError as error:
             if self.must_be_near:
                 raise

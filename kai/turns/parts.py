@@ -6,6 +6,7 @@ from pathlib import Path
 
 from kai.clock import Clock
 from kai.memory.retrieval import Retriever
+from kai.memory.vectors import Vectors
 from kai.model.ids import TurnId
 from kai.model.memory import MemoryReceipt
 from kai.people.folders import PersonFolders
@@ -36,6 +37,7 @@ class Parts:
     live_runs: Runs
     socket: Path
     errands: Errands
+    vectors: Vectors | None = None  # None: memory is searched by words alone
     receipts: dict[TurnId, list[MemoryReceipt]] = field(default_factory=dict)  # of turns that have not ended
     zone: str = "UTC"  # IANA name of the machine's own time zone
     zones: dict[str, tzinfo] = field(default_factory=dict)  # time zones that were loaded

@@ -54,6 +54,8 @@ class Remembering:
         if scope.turn is not None:
             self._parts.receipts.setdefault(scope.turn, []).append(receipt)
         if receipt.outcome is Deed.COMMITTED:
+            if self._parts.vectors is not None:
+                self._parts.vectors.keeper.wake()
             await self._end_retired()
         return receipt
 

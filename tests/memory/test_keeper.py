@@ -117,8 +117,7 @@ async def test_a_rebuild_that_is_killed_goes_on_afterwards_and_loses_nothing(tmp
         await anyio.to_thread.run_sync(_killed_in_the_middle, tmp_path)
     async with remembered(tmp_path, again=True) as ann:
         other = WordEmbedder(Identity("other", DIMENSION))
-        number = await ann.store.read(vectors.number, str(other.identity))
-        assert number is not None
+        number = await ann.store.read(_number, other)
         assert [one.wanted for one in await ann.store.read(vectors.paused, number)] == [number]
         assert "thing number 7" in await ann.find("thing number 7")  # the old vectors still stand
         ann.use(other)
@@ -127,6 +126,12 @@ async def test_a_rebuild_that_is_killed_goes_on_afterwards_and_loses_nothing(tmp
         assert await ann.store.read(vectors.paused, number) == []
         assert await ann.store.read(_held) == 100
         assert (await ann.find("thing number 7"))[0] == "thing number 7"
+
+
+def _number(db: Connection, embedder: WordEmbedder) -> int:
+    number = vectors.number(db, str(embedder.identity))
+    assert number is not None
+    return number
 
 
 def _killed_in_the_middle(folder: Path) -> None:

@@ -35,11 +35,18 @@ async def test_what_means_the_same_is_found_without_a_common_word(ann: Remembere
 
 
 async def test_the_question_goes_to_the_embedder_word_for_word(ann: Remembered) -> None:
+    await ann.save("automobile parked behind church")
+    await ann.settle()
+    ann.embedder.asked.clear()
     await ann.retriever.retrieve(ann.scope, "Wo ist  das Auto?\n", Policy())
     assert ann.embedder.asked == [("query", "Wo ist  das Auto?\n")]
 
 
 async def test_without_words_or_with_nothing_to_read_the_embedder_is_not_asked(ann: Remembered) -> None:
+    await ann.retriever.retrieve(ann.scope, "nothing is there yet", Policy())
+    await ann.save("automobile parked behind church")
+    await ann.settle()
+    ann.embedder.asked.clear()
     await ann.retriever.retrieve(ann.scope, "  ", Policy())
     await ann.retriever.retrieve(ann.scope, "auto", Policy(inject=()))
     assert ann.embedder.asked == []
@@ -57,6 +64,7 @@ async def test_an_outage_leaves_the_words_and_says_so(ann: Remembered) -> None:
 
 async def test_where_words_alone_are_not_wanted_an_outage_is_unavailable_and_never_a_list(ann: Remembered) -> None:
     await ann.save("automobile parked behind church")
+    await ann.settle()
     ann.embedder.broken = "hangs"
     ann.retriever.must_be_near = True
     retrieval = await ann.retriever.retrieve(ann.scope, "church", Policy())
@@ -106,6 +114,8 @@ async def test_a_changed_identity_pauses_the_search_by_vectors_until_a_rebuild(a
     ann.use(other)
     assert await ann.settle() == 0
     assert await ann.find("auto") == []
+    found, _ = await ann.retriever.search(ann.scope, "church", ann.policy)
+    assert (len(found.scored), found.reason) == (1, "lexical: embedder_paused")
     number = await ann.store.read(vectors.number, str(other.identity))
     assert number is not None
     assert [one.shelf for one in await ann.store.read(vectors.paused, number)] == ["person/p-ann"]

@@ -26,6 +26,11 @@ class Identity:
     recipe: str = "1"  # what is done to texts and vectors around the model; raised when that changes
     normalised: bool = True
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether it names all that makes it: a folder's dimension and digest are learnt when it is read."""
+        return self.dimension > 0
+
     def __str__(self) -> str:
         kind = "unit" if self.normalised else "raw"
         return ":".join((self.model, str(self.dimension), kind, self.recipe, self.digest[:16]))
@@ -44,7 +49,7 @@ class Embedding:
 class EmbedderUnavailableError(KaiError):
     """No vectors can be had: the search goes on by words alone, and says so."""
 
-    reason: str  # "late", "hangs", "ended", "busy", "identity", "answer", "missing", "start"
+    reason: str  # one of "late", "hangs", "ended", "busy", "identity", "answer", "missing", "start", "paused"
     detail: str = ""
 
     @property
