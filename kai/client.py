@@ -203,6 +203,14 @@ class Client:
         chosen: View = answer.json()
         return chosen
 
+    async def memory(self, deed: str, fields: Mapping[str, Any], record: str = "") -> Any:
+        """One of the deeds below ``/v1/memory``: a view, rows, or a receipt. `record` is what the path names."""
+        method, path = _MEMORY[deed]
+        where = f"/v1/memory/{path.format(_part(record))}"
+        if method == "GET":
+            return await self._ask("GET", where, **fields)
+        return await self._ask("POST", where, {name: value for name, value in fields.items() if value is not None})
+
     async def backends(self) -> list[View]:
         return await self._views("GET", "/v1/backends")
 
@@ -309,6 +317,19 @@ async def events_in(pieces: AsyncIterator[bytes]) -> AsyncIterator[tuple[str, An
                     data += value
             if data:
                 yield name, json.loads(data)
+
+
+_MEMORY = {
+    "search": ("POST", "search"),
+    "records": ("GET", "records"),
+    "save": ("POST", "records"),
+    "record": ("GET", "records/{}"),
+    **{deed: ("POST", f"records/{{}}/{deed}") for deed in ("correct", "forget", "restore", "redact")},
+    **{deed: ("GET", deed) for deed in ("grants", "receipts", "audit", "export", "doctor")},
+    "grant": ("POST", "grants"),
+    "revoke": ("POST", "grants/{}/revoke"),
+    **{deed: ("POST", deed) for deed in ("import", "gc", "reindex")},
+}
 
 
 def _part(text: str) -> str:

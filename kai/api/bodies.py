@@ -4,11 +4,12 @@ Who speaks is never among the fields: it follows from the peer's uid, and a fiel
 """
 
 import re
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError
 
 from kai.model.errors import BadInputError
+from kai.model.memory import Kind
 from kai.model.turns import ReceiptOutcome
 from kai.settings.problems import did_you_mean
 
@@ -179,6 +180,78 @@ class UseBody(Body):
     agent: KeyOrNone = ""
     wait: bool = False
     begin: bool = False
+
+
+class Place(Body):
+    """A channel by id or title; without one, the caller's own conversation. `op`: a repeat is answered, not done."""
+
+    channel: Key | None = None
+    op: KeyOrNone = ""
+
+
+class RecordBody(Place):
+    """What shall be kept. `pinned`: it goes along with every message; `ttl_s`: for so long; `family`: one of a kind."""
+
+    text: Words
+    kind: Annotated[Kind, Field(strict=False)] = Kind.FACT
+    namespace: KeyOrNone = ""
+    family: KeyOrNone = ""
+    pinned: bool | None = None
+    ttl_s: Annotated[float, Field(ge=0, lt=1e10, allow_inf_nan=False)] = 0.0
+    sensitivity: KeyOrNone = ""
+
+
+class CorrectionBody(Place):
+    """Another text for a record. `base` is the revision that the caller knows: another one is a conflict."""
+
+    text: Words
+    base: Number | None = None
+
+
+class BaseBody(Place):
+    """`base` is the revision that the caller knows: another one is a conflict."""
+
+    base: Number | None = None
+
+
+class GrantBody(Place):
+    """Opens a record (its id) or a namespace to a channel or a person, for some days or for good (0)."""
+
+    what: Key
+    to: Key
+    days: Annotated[float, Field(ge=0, le=36_500, allow_inf_nan=False)] = 0.0
+
+
+class RecallBody(Body):
+    """Words to look for in what is remembered; `namespaces` narrow it and never widen it."""
+
+    query: Words
+    namespaces: Annotated[tuple[Key, ...], Field(strict=False, max_length=32)] = ()
+    channel: Key | None = None
+    limit: Limit = 20
+
+
+class ImportBody(Place):
+    """What an export gave."""
+
+    document: dict[str, Any]
+
+
+class WhereQuery(Query):
+    channel: Key | None = None
+
+
+class RowsQuery(Query):
+    channel: Key | None = None
+    limit: Limit = 50
+
+
+class RecordsQuery(Query):
+    """`status` empty: whatever it is."""
+
+    channel: Key | None = None
+    limit: Limit = 50
+    status: Literal["active", "superseded", "forgotten", "expired", "candidate", ""] = "active"
 
 
 class AttachmentQuery(Query):

@@ -33,6 +33,7 @@ from kai.api.bodies import (
     checked,
 )
 from kai.api.endpoint import Call, Route, asks
+from kai.api.memory_routes import MEMORY_ROUTES
 from kai.api.openapi import document
 from kai.api.requests import header, media_type, pieces
 from kai.model.errors import BadInputError, UnknownThingError
@@ -191,6 +192,7 @@ ROUTES = (
     Route("POST", "/v1/use", use, "Choose backend, model, effort, workspace or agent.", UseBody),
     Route("GET", "/v1/backends", asks(Door.backends), "The agent CLIs that kai knows."),
     Route("POST", "/v1/backends/{id}/check", asks(Door.check_backend), "A live handshake with one.", NoBody),
+    *MEMORY_ROUTES,
     Route("GET", "/v1/status", asks(Door.status), "What runs, waits and is owed."),
     Route("GET", "/v1/doctor", asks(Door.doctor), "Findings, each with what to do."),
     Route("POST", "/v1/backups", asks(Door.backup), "Back up the state; answers when it is whole.", NoBody, 201),

@@ -3,7 +3,7 @@
 import json
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 
 from kai.model.errors import UnknownThingError
@@ -23,7 +23,31 @@ _FREE_NAMES = 128
 
 def save(db: Connection, scope: Scope, new: NewRecord, op: str, now: datetime) -> MemoryReceipt:
     """Keep something of the person's. The receipt names the record, or the reason why nothing was kept."""
-    return once(db, scope, "save", op, _asked(new), now, lambda: _save(db, scope, new, op, now))
+    return once(db, scope, "save", op, asdict(new), now, lambda: _save(db, scope, new, op, now))
+
+
+@dataclass(frozen=True, slots=True)
+class TakenIn:
+    """What an export says of a record beside its content."""
+
+    record: str
+    said_at: datetime
+
+
+def take_in(db: Connection, scope: Scope, new: NewRecord, taken: TakenIn, op: str, now: datetime) -> MemoryReceipt:
+    """Keep a record of an export. What was forgotten here since stays forgotten, whatever the export says."""
+
+    def work() -> Made:
+        row = db.execute("SELECT owner, status, revision FROM mem_record WHERE record = ?", (taken.record,)).fetchone()
+        if row is None:
+            return _save(db, scope, new, op, now, taken)
+        if row["owner"] != scope.principal:
+            return Deed.REJECTED, "unknown", "", 0, 0
+        if row["status"] == Status.FORGOTTEN:
+            return Deed.REJECTED, "tombstoned", taken.record, 0, row["revision"]
+        return Deed.NOOP, "known", taken.record, row["revision"], row["revision"]
+
+    return once(db, scope, "import", op, [asdict(new), asdict(taken)], now, work)
 
 
 def correct(
@@ -32,7 +56,7 @@ def correct(
     """Put another text in the place of a record's. `base` is the revision that the caller knows; None: whichever."""
 
     def work() -> Made:
-        known = _own(db, scope, record)
+        known = own(db, scope, record)
         if known is None or known.status is not Status.ACTIVE:
             return _unknown(record)
         if base not in (None, known.revision):
@@ -55,14 +79,14 @@ def forget(db: Connection, scope: Scope, record: str, base: int | None, op: str,
     """Use a record no more, by no way. Its text stays for `restore` until it is collected; sessions that saw it end."""
 
     def work() -> Made:
-        known = _own(db, scope, record)
+        known = own(db, scope, record)
         if known is None:
             return _unknown(record)
         if known.status is Status.FORGOTTEN:
             return Deed.NOOP, "forgotten", record, known.revision, known.revision
         if base not in (None, known.revision):
             return Deed.CONFLICT, "stale_base", record, base or 0, known.revision
-        _bury(db, known, now)
+        bury(db, known, now)
         return Deed.COMMITTED, "", record, known.revision, known.revision
 
     return once(db, scope, "forget", op, [record, base], now, work)
@@ -72,7 +96,7 @@ def restore(db: Connection, scope: Scope, record: str, op: str, now: datetime) -
     """Use a forgotten or expired record again, as it was, while its text is still there."""
 
     def work() -> Made:
-        known = _own(db, scope, record)
+        known = own(db, scope, record)
         if known is None or not known.text:
             return _unknown(record)
         if known.status is Status.ACTIVE:
@@ -91,7 +115,7 @@ def restore(db: Connection, scope: Scope, record: str, op: str, now: datetime) -
 
 def get(db: Connection, scope: Scope, record: str) -> Record:
     """One of the person's own, whatever its status. Raises `UnknownThingError`, for somebody else's too."""
-    known = _own(db, scope, record)
+    known = own(db, scope, record)
     if known is None:
         raise UnknownThingError("record", record)
     return known
@@ -127,7 +151,7 @@ def said(db: Connection, scope: Scope, text: str) -> tuple[Record, ...]:
         f"{RECORDS} WHERE v.digest = ? AND r.owner = ? AND r.status = 'active'",
         (keyed(db, compared(plain(text))), scope.principal),
     )
-    return tuple(one for one in read_all(Record, rows) if _own(db, scope, one.record))
+    return tuple(one for one in read_all(Record, rows) if own(db, scope, one.record))
 
 
 def expire(db: Connection, now: datetime, keep_days: int) -> tuple[int, int]:
@@ -182,11 +206,11 @@ def is_buried(db: Connection, owner: PrincipalId, text: str) -> bool:
     )
 
 
-def _save(db: Connection, scope: Scope, new: NewRecord, op: str, now: datetime) -> Made:
+def _save(db: Connection, scope: Scope, new: NewRecord, op: str, now: datetime, taken: "TakenIn | None" = None) -> Made:
     here = place(db, scope)
     content = plain(new.text).strip()
     namespace = new.namespace or namespaces.of_kind(scope, new.kind, shared=here.is_shared)
-    origin = _origin(scope)
+    origin = Origin.IMPORT if taken else _origin(scope)
     audience = _audience(db, here, namespace, new.sources)
     reason = _refused(content) or _out_of_place(here, namespace, new, origin)
     if not reason and origin is not Origin.EXPLICIT_USER and is_buried(db, scope.principal, content):
@@ -205,7 +229,7 @@ def _save(db: Connection, scope: Scope, new: NewRecord, op: str, now: datetime) 
         _lift(db, scope.principal, content, now)
     _supersede(db, scope.principal, namespace, new.family, now)
     is_candidate = origin in (Origin.AGENT_NOTE, Origin.LEARNED)
-    record = fresh("rec")
+    record = taken.record if taken else fresh("rec")
     seq = insert(
         db,
         "mem_record",
@@ -225,7 +249,7 @@ def _save(db: Connection, scope: Scope, new: NewRecord, op: str, now: datetime) 
         changed_at=now,
     )
     until = now + timedelta(seconds=new.ttl_s) if new.ttl_s else None
-    _put(db, scope, record, 1, content, origin, op, (now, until))
+    _put(db, scope, record, 1, content, origin, op, (taken.said_at if taken else now, until))
     for source, revision in new.sources:
         db.execute("INSERT OR IGNORE INTO mem_edge VALUES (?, ?, ?)", (record, source, revision))
     if not is_candidate:
@@ -291,7 +315,7 @@ def _origin(scope: Scope) -> Origin:
             return Origin.LEARNED
 
 
-def _own(db: Connection, scope: Scope, record: str) -> Record | None:
+def own(db: Connection, scope: Scope, record: str) -> Record | None:
     """A record that this person may change from here: their own, and in a shared channel only what is its own."""
     row = db.execute(f"{RECORDS} WHERE r.record = ? AND r.owner = ?", (record, scope.principal)).fetchone()
     if row is None:
@@ -345,7 +369,8 @@ def _put(
     )
 
 
-def _bury(db: Connection, known: Record, now: datetime) -> None:
+def bury(db: Connection, known: Record, now: datetime) -> None:
+    """Out of use, out of every index, with a stone on each of its texts; sessions that saw it are not used again."""
     shelves.drop(db, known.seq)
     _set(db, known, Status.FORGOTTEN, now)
     secret = own_secret(db)
@@ -387,7 +412,3 @@ def _supersede(db: Connection, owner: PrincipalId, namespace: str, family: str, 
 
 def _set(db: Connection, known: Record, status: Status, now: datetime) -> None:
     db.execute("UPDATE mem_record SET status = ?, changed_at = ? WHERE record = ?", (status, stamp(now), known.record))
-
-
-def _asked(new: NewRecord) -> dict[str, object]:
-    return asdict(new)

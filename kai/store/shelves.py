@@ -96,8 +96,8 @@ def rebuild(db: Connection) -> int:
     """Make every index anew from the records as they stand; how many are in it."""
     for (number,) in db.execute("SELECT seq FROM mem_shelf").fetchall():
         db.execute(f"DROP TABLE mem_index_{number}")
-    db.execute("DELETE FROM mem_shelf")
     db.execute("DELETE FROM mem_indexed")
+    db.execute("DELETE FROM mem_shelf")
     rows = db.execute("SELECT seq FROM mem_record WHERE status = 'active' ORDER BY seq").fetchall()
     for (seq,) in rows:
         add(db, seq)
@@ -118,6 +118,8 @@ def _made(db: Connection, shelf: str) -> int:
     row = db.execute("SELECT seq FROM mem_shelf WHERE shelf = ?", (shelf,)).fetchone()
     if row:
         return int(row[0])
+    # Undone within a savepoint, a virtual table spoils the whole transaction (SQLite 3.53): the writer then runs each
+    # of its jobs alone, where all of the transaction is undone.
     number = db.execute("INSERT INTO mem_shelf (shelf, words) VALUES (?, ?)", (shelf, words.VERSION)).lastrowid or 0
     table = f"mem_index_{number}"
     db.execute(f"CREATE VIRTUAL TABLE {table} USING fts5 (words, content = '', tokenize = \"ascii tokenchars '_'\")")

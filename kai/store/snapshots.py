@@ -1,7 +1,7 @@
 """The exact text of each dispatch: sections as blobs, each distinct text stored once, and what became of every item."""
 
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 from hashlib import sha256
 
@@ -13,6 +13,7 @@ from kai.store.binding import Connection
 from kai.store.columns import insert_all, read_all, stamp, the
 
 _WORDS = -1  # the position of the person's own words
+_UNUSED = "DELETE FROM blob WHERE sha256 = ?1 AND NOT EXISTS (SELECT 1 FROM snapshot_section WHERE blob = ?1)"
 _LEVEL = 1  # of zlib: this stands between a person and the first byte
 
 
@@ -83,11 +84,28 @@ def purge(db: Connection, before: datetime, *, limit: int = 200) -> int:
         (stamp(before), limit),
     ).fetchall()
     digests = set(_erase(db, (row[0] for row in old)))
-    db.executemany(
-        "DELETE FROM blob WHERE sha256 = ?1 AND NOT EXISTS (SELECT 1 FROM snapshot_section WHERE blob = ?1)",
-        ((digest,) for digest in digests),
-    )
+    db.executemany(_UNUSED, ((digest,) for digest in digests))
     return len(old)
+
+
+def holding(db: Connection, sent: Sequence[str], principal: str, texts: Collection[str]) -> list[str]:
+    """Dispatches whose snapshot holds one of `texts`: of those named, and of all that answered this person."""
+    rows = db.execute("SELECT d.dispatch FROM dispatch d JOIN turn t USING (turn) WHERE t.principal = ?", (principal,))
+    found = []
+    for dispatch in dict.fromkeys([*sent, *(row[0] for row in rows.fetchall())]):
+        parts = db.execute(
+            "SELECT b.packed FROM snapshot_section s JOIN blob b ON b.sha256 = s.blob WHERE s.dispatch = ?", (dispatch,)
+        )
+        whole = "\n".join(zlib.decompress(row[0]).decode() for row in parts)
+        if any(text in whole for text in texts):
+            found.append(dispatch)
+    return found
+
+
+def erase(db: Connection, dispatches: Sequence[str]) -> None:
+    """Erase what was sent; that it was stays known."""
+    digests = set(_erase(db, iter(dispatches)))
+    db.executemany(_UNUSED, ((digest,) for digest in digests))
 
 
 def _erase(db: Connection, dispatches: Iterator[str]) -> Iterator[bytes]:

@@ -66,6 +66,11 @@ def drop(db: Connection, channel_seq: int, seq: int, text: str) -> None:
         db.execute("INSERT INTO message_index (message_index, rowid, words) VALUES ('delete', ?, ?)", (seq, words))
 
 
+def purge(db: Connection) -> None:
+    """Take words that no message has any more out of the file: dropping only marks them. Rewrites the index."""
+    db.execute("INSERT INTO message_index (message_index) VALUES ('optimize')")
+
+
 def mark(channel_seq: int) -> str:
     """What every indexed word of a channel begins with."""
     return f"{channel_seq}_"

@@ -1,8 +1,9 @@
 """The door, open: rights first, then the part of kai that does it."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import asdict, replace
+from typing import Any
 
 from kai.model.errors import UnknownThingError
 from kai.model.ids import AskId, AttachmentRef, ChannelId, DeliveryId, PrincipalId, TurnId
@@ -18,6 +19,7 @@ from kai.turns.evidence import Evidence
 from kai.turns.household import SHELL, Household, operators_only, visible_person
 from kai.turns.inbox import Inbox
 from kai.turns.lanes import Lanes
+from kai.turns.memory_door import MemoryDoor
 from kai.turns.parts import Parts
 from kai.turns.probing import Prober
 from kai.turns.retention import Retention
@@ -42,6 +44,7 @@ class FrontDoor:
         self._evidence = Evidence(parts)
         self._streams = Streams(parts)
         self._checks = Checks(parts, runner)
+        self._memory = MemoryDoor(parts)
         self.retention = Retention(parts)
         self.removals = 0  # of people: whoever keeps what was found of them looks again
         self._household = Household(parts, runner, self._stopping)
@@ -228,6 +231,9 @@ class FrontDoor:
         self, caller: Caller, channel: ChannelId | None, choice: Preference, *, wait: bool = False, begin: bool = False
     ) -> View:
         return await self._checks.use(self._commands, caller, channel, choice, wait=wait, begin=begin)
+
+    async def memory(self, caller: Caller, deed: str, fields: Mapping[str, Any]) -> Any:
+        return await self._memory.do(caller, deed, fields)
 
     async def backends(self, caller: Caller) -> list[View]:
         return await self._checks.backends()

@@ -14,6 +14,7 @@ from anyio import from_thread, to_thread
 
 from kai.log import log
 from kai.store import attachments, backup, sessions, snapshots
+from kai.turns.memory_door import collect
 from kai.turns.parts import Parts
 from kai.turns.views import View
 
@@ -55,6 +56,7 @@ class Retention:
         """Erase what was kept for as long as the settings say: snapshots, files, wire files of no run, the log."""
         settings, now = self._parts.config.settings, self._parts.clock.now()
         before = now - timedelta(days=settings.snapshots.days)
+        await collect(self._parts)
         while await self._parts.store.write_soft(snapshots.purge, before):
             pass  # in small transactions: nobody waits long behind one
         paths = await self._parts.store.read(attachments.older, now - timedelta(days=settings.attachments.days))

@@ -1,6 +1,6 @@
 """A door without a house behind it: remembers what it was asked, and answers what a test put there."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -210,6 +210,9 @@ class FakeDoor:
         self, caller: Caller, channel: ChannelId | None, choice: Preference, *, wait: bool = False, begin: bool = False
     ) -> dict[str, Any]:
         return self._view("use", caller, channel, choice, wait, begin)
+
+    async def memory(self, caller: Caller, deed: str, fields: Mapping[str, Any]) -> Any:
+        return self._note("memory", caller, deed, dict(fields))
 
     async def backends(self, caller: Caller) -> list[dict[str, Any]]:
         return self._views("backends", caller)
