@@ -66,6 +66,7 @@ class Storm:
         self.unreceipted: set[str] = set()
         self.last_number: int | None = None
         self.count = 0
+        self.words = ""  # of the next message, in place of what is usual
 
     async def run(self, kills: int) -> Tally:
         points = [POINTS[n % len(POINTS)] for n in range(kills)]
@@ -126,11 +127,12 @@ class Storm:
         while victim.poll() is None:
             if not self.unsent and self._waiting() < OUTSTANDING:
                 self.count += 1
-                words = WORDS.get(point, self.dice.choice(["", "FAKE:slow=2"]))
+                words = self.words or WORDS.get(point, self.dice.choice(["", "FAKE:slow=2"]))
+                self.words = ""
                 self.unsent[f"x{self.count}"] = f"{words} token-{self.count}-".strip()
             for external_id, text in list(self.unsent.items()):
                 try:
-                    accepted = await client.receive(InboundMessage("", "shell", "", "", external_id, text))
+                    accepted = await client.receive(self._message(text, external_id))
                 except UnreachableError:
                     return
                 except ApiError as error:
@@ -143,6 +145,9 @@ class Storm:
                     self.tally.twice += 1
                 del self.unsent[external_id]
             await anyio.sleep(self.dice.uniform(0, 0.15))
+
+    def _message(self, text: str, external_id: str = "") -> InboundMessage:
+        return InboundMessage("", "shell", "", "", external_id or f"q{self.dice.random()}", text)
 
     def _waiting(self) -> int:
         return len(self.accepted) - sum(item.turn_state is not None for item in self.delivered.values())
@@ -162,7 +167,7 @@ class Storm:
                 self.unreceipted.add(item.delivery)
                 if item.ask is not None and self.dice.random() < 0.5:
                     with suppress(ApiError):
-                        await client.answer(item.ask, "", "yes")
+                        await client.answer(item.ask, item.choices[0].key)
                 await self._receipt(client, item.delivery)
 
     async def _receipt(self, client: Client, delivery: str) -> None:
@@ -203,7 +208,7 @@ class Storm:
                 async with anyio.create_task_group() as tasks:
                     tasks.start_soon(self._receive, client, victim)
                     for external_id, text in list(self.unsent.items()):
-                        accepted = await client.receive(InboundMessage("", "shell", "", "", external_id, text))
+                        accepted = await client.receive(self._message(text, external_id))
                         assert accepted.turn is not None
                         self.accepted.setdefault(external_id, accepted.turn)
                     states = await self._ends(client)
@@ -224,7 +229,7 @@ class Storm:
                 async for event in client.events(turn):
                     if event["type"] == "ask":
                         with suppress(ApiError):
-                            await client.answer(event["ask"], "", "yes")
+                            await client.answer(event["ask"], event["choices"][0]["key"])
                     if event["type"] == "end":
                         states[turn] = TurnState(event["state"])
         return states
