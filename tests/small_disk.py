@@ -23,7 +23,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     try:
         yield folder
     finally:  # whatever the test has mounted over it goes along
-        while os.path.ismount(folder):  # noqa: PTH114
+        while os.path.ismount(folder):
             subprocess.run(["umount", "-l", folder], check=True)
 
 

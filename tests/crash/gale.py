@@ -194,17 +194,19 @@ class Gale(Storm):
         self.todo = self.plan.slice(1, self.dice)
         victim = self._start("none", 0)
         try:
-            async with Client(self.house.folders.runtime / "people.sock") as client:
+            path = (
+                self.house.folders.runtime / "people.sock"
+            )  # clients of their own: each keeps connections for a while
+            async with Client(path) as client:
                 await self._until_up(client, victim)
-                async with anyio.create_task_group() as tasks:
-                    tasks.start_soon(self._receive, client, victim)
-                    before = await self._measured(client, victim)
-                    async with anyio.create_task_group() as sending:
-                        sending.start_soon(self._send, client, victim, "none")
-                        await self._harm_all(client, victim)
-                        sending.cancel_scope.cancel()
-                    after = await self._measured(client, victim, before)
-                    tasks.cancel_scope.cancel()
+                before = await self._measured(client, victim)
+            async with Client(path) as client, anyio.create_task_group() as tasks:
+                tasks.start_soon(self._receive, client, victim)
+                tasks.start_soon(self._send, client, victim, "none")
+                await self._harm_all(client, victim)
+                tasks.cancel_scope.cancel()
+            async with Client(path) as client:
+                after = await self._measured(client, victim, before)
             assert victim.poll() is None
         finally:
             victim.send_signal(signal.SIGTERM)
