@@ -2,14 +2,17 @@
 
 import argparse
 import os
+import subprocess
 import sys
 import textwrap
 from collections import defaultdict
+from pathlib import Path
 
 import pytest
 
 from tests.faults.table import ROWS, Row
 
+ROOT = Path(__file__).resolve().parents[2]
 WIDTHS = (38, 46, 70)
 
 
@@ -19,6 +22,7 @@ class Watch:
     def __init__(self) -> None:
         self.outcomes: dict[str, str] = {}
         self.reasons: dict[str, str] = {}
+        self.booted: dict[str, str] = {}  # what was played on a booted systemd, and what was seen
         self.seen: defaultdict[str, list[str]] = defaultdict(list)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -43,8 +47,26 @@ class Watch:
         for outcome, word in (("failed", "FAIL"), ("skipped", "skip")):
             if bad := [node for node in nodes if self.outcomes[node] == outcome]:
                 return word, f"{bad[0].rpartition('::')[2]}: {self.reasons.get(bad[0], '')}"
-        seen = dict.fromkeys(text for node in nodes for text in self.seen[node])
-        return "pass", "; ".join([*seen, f"{len(nodes)} tests" if len(nodes) > 1 else "1 test"])
+        seen = list(dict.fromkeys(text for node in nodes for text in self.seen[node]))
+        seen.append(f"{len(nodes)} tests" if len(nodes) > 1 else "1 test")
+        for name in row.booted if self.booted else ():
+            told = next((told for what, told in self.booted.items() if what.startswith(name)), "NOT played")
+            if told.startswith("NOT "):
+                return "FAIL", f"on a booted systemd, {name}: {told}"
+            seen.append(f"on a booted systemd: {told}")
+        return "pass", "; ".join(seen)
+
+    def play_booted(self) -> str:
+        """Boot a machine with kai installed and play its set; gives why not, if it cannot be."""
+        from tests.booted.__main__ import missing
+
+        if reason := missing():
+            return reason
+        command = [sys.executable, "-m", "tests.booted", "--debian", "12"]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+        rows = [line.strip("| ").split(" | ") for line in done.stdout.splitlines() if line.startswith("| ")]
+        self.booted = {cells[0]: cells[2] for cells in rows if len(cells) >= 4}
+        return "" if self.booted else f"it did not come up: {done.stderr.strip()[-300:]}"
 
 
 def main() -> None:
@@ -59,6 +81,8 @@ def main() -> None:
         tests = {test: None for test in tests if "/long_" not in test}
     watch = Watch()
     pytest.main([*tests, "-o", "addopts=--strict-markers -p no:cacheprovider -p no:terminal"], plugins=[watch])
+    if any(row.booted for row in rows.values()) and not options.short and (why := watch.play_booted()):
+        print(f"no systemd was booted: {why}")
     sys.exit(1 if report(rows, watch) else 0)
 
 

@@ -7,12 +7,15 @@ HERE = "tests/faults"
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One fault. `tests` are ids or prefixes of ids of pytest; all of them must pass. `booted` ones need a systemd."""
+    """One fault. `tests` are ids of pytest, or prefixes of them; `booted` begin names of rows of `make booted`.
+
+    All of them must pass; where no systemd can be booted, `tests` alone.
+    """
 
     fault: str
     expected: str
     tests: tuple[str, ...]
-    booted: tuple[str, ...] = ()  # names of checks of `make booted`, where the machine can boot one
+    booted: tuple[str, ...] = ()
 
 
 ROWS = (
@@ -24,6 +27,7 @@ ROWS = (
             "tests/test_daemon.py::test_a_turn_cut_by_a_kill_is_owned_up_to_and_the_queue_goes_on",
             "tests/test_daemon.py::test_no_process_of_a_killed_daemon_is_left",
         ),
+        ("kill -9 of the daemon in a turn",),
     ),
     Row(
         "kill -9 of what starts runs (keeper, spawner)",
@@ -32,6 +36,7 @@ ROWS = (
             "tests/processes/test_direct.py::TestDirect::test_a_killed_keeper_takes_the_leader_along_and_the_mark_finds_the_rest",
             "tests/test_daemon.py::test_what_a_killed_keeper_left_is_swept_at_the_next_start",
         ),
+        ("kill -9 of the spawner in a turn",),
     ),
     Row(
         "kill -9 of an agent in mid-stream",
@@ -40,6 +45,7 @@ ROWS = (
             f"{HERE}/test_killed.py::test_an_agent_killed_in_mid_stream",
             "tests/e2e/test_spine.py::test_a_crash_keeps_what_was_said_and_the_next_message_works",
         ),
+        ("kill -9 of the agent in a turn",),
     ),
     Row(
         "agent exits 0 without a result, closes stdout, ignores TERM, leaves a child on the pipe",
@@ -63,6 +69,7 @@ ROWS = (
         "event loop blocked",
         "no more beats, SIGABRT, traceback with file and line, restart",
         (f"{HERE}/test_killed.py::test_a_loop_that_is_stuck_beats_no_more_and_its_abort_shows_where",),
+        ("the loop of the daemon hangs",),
     ),
     Row(
         "configuration broken at a start (restart storm)",
@@ -72,6 +79,7 @@ ROWS = (
             "tests/test_systemd.py::test_why_a_service_could_not_start_stays_in_its_status",
             "tests/test_daemon.py::test_a_bad_configuration_is_refused_at_start_and_kept_out_while_running",
         ),
+        ("start without kai.yaml",),
     ),
     Row(
         "SIGTERM during a turn",
@@ -80,11 +88,13 @@ ROWS = (
             "tests/test_daemon.py::test_a_stop_lets_the_running_turn_end",
             "tests/test_systemd.py::test_the_manager_hears_of_the_start_a_reload_the_work_and_the_stop",
         ),
+        ("SIGTERM in a turn of 6 s",),
     ),
     Row(
         "a second SIGTERM",
         "it stops at once and owns up",
         ("tests/test_daemon.py::test_a_second_signal_stops_at_once_and_owns_up",),
+        ("SIGTERM twice in a turn",),
     ),
     Row(
         "disk full",
@@ -109,6 +119,7 @@ ROWS = (
             f"{HERE}/test_storage.py::test_a_configuration_that_cannot_be_read_is_refused_with_its_path",
             "tests/store/test_opening.py::test_a_damaged_or_foreign_file_is_refused_and_left_as_it_is",
         ),
+        ("start with a damaged database",),
     ),
     Row(
         "clock a day forward, two days back",
@@ -194,6 +205,7 @@ ROWS = (
             "tests/test_daemon.py::test_a_bad_configuration_is_refused_at_start_and_kept_out_while_running",
             "tests/test_systemd.py::test_a_refused_reload_is_told_in_the_status",
         ),
+        ("systemctl reload with a bad file",),
     ),
     Row(
         "network gone",
