@@ -7,6 +7,7 @@ import tempfile
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
 import yaml
@@ -16,7 +17,7 @@ from kai.catalog.discover import discover
 from kai.catalog.draft import draft
 from kai.clock import SystemClock
 from kai.commands.connect import FolderFlags, folders_of, run
-from kai.commands.show import lines
+from kai.commands.show import lines, patience
 from kai.log import set_up
 from kai.model.backends import LaunchPlan, Limits, Login, Manifest, ProtocolName
 from kai.model.context import Prompt
@@ -84,6 +85,10 @@ class Trial:
         """Make the folder `place`; gives what was found, as sentences. Raises `LaunchError` when nothing was."""
         seen = list(transcript.entries(self.place / "wire", self.manifest.limits.line_bytes))
         answers, launch = transcript.answers(seen), self.manifest.launch
+        if "initialize" not in answers and _echoes(seen):
+            reason = f"{launch.program} only writes back what it is sent: it is no agent that speaks ACP"
+            remedy = "Name the agent's program and its arguments: 'kai backend new ID --program PROGRAM -- acp'."
+            raise BadInputError("program", reason, remedy)
         if "initialize" not in answers:
             noise = next((one["msg"] for one in seen if one["dir"] == "out" and isinstance(one["msg"], str)), "")
             wrote = f" It wrote {noise[:200]!r}." if noise else ""
@@ -113,6 +118,13 @@ class Trial:
         facts = {"title": made["title"], "version": told or version or "unknown", "date": self.clock.now(), "how": how}
         (place / "README.md").write_text(_README.format(**facts, found=listed.strip()))
         return found
+
+
+def _echoes(seen: list[dict[str, Any]]) -> bool:
+    """Whether all that came was what had gone."""
+    sent = [one["msg"] for one in seen if one["dir"] == "in"]
+    came = [one["msg"] for one in seen if one["dir"] == "out"]
+    return bool(came) and all(message in sent for message in came)
 
 
 async def _answer(session: Session) -> str:
@@ -153,7 +165,8 @@ def command(
         manifest = Manifest(name, name, ProtocolName.ACP, launch, str(place), limits=limits, login=login)
         tried = Trial(manifest, Path(own) / fresh("r"))
         set_up("debug" if os.environ.get("KAI_DEBUG") else "critical")  # the terminal is for what is found
-        run(tried.run, prompt)
+        with patience(f"Waiting for its handshake, {limits.start_s:g} seconds at most…"):
+            run(tried.run, prompt)
         found = tried.write(place, prompt=prompt)
     lines(f"{sentence}." for sentence in found)
     manifests.load(folder("backends"), config)  # it says so now, not the daemon later, should it not be sound

@@ -5,9 +5,10 @@ import os
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 import anyio
@@ -72,10 +73,16 @@ async def is_running(folders: Folders) -> bool:
 
 
 @asynccontextmanager
-async def connected(folders: Folders, *, as_person: str = "") -> AsyncIterator[Client]:
-    """A client of the running daemon, else of one inside this process on the same state."""
+async def connected(folders: Folders, *, as_person: str = "", reads: bool = False) -> AsyncIterator[Client]:
+    """A client of the running daemon, else of one inside this process on the same state.
+
+    Whoever only `reads` leaves nothing behind: where there is no state yet, it is a passing one that is looked at.
+    """
     async with AsyncExitStack() as stack:
         if not await is_running(folders):
+            if reads and not await anyio.Path(folders.state).exists():
+                passing = Path(stack.enter_context(TemporaryDirectory(prefix="kai-")))
+                folders = replace(folders, state=passing / "state", runtime=passing / "run")
             if folders.is_of_service:
                 raise ServiceDownError
             errors = await to_thread.run_sync(import_module, "kai.store.errors")
@@ -160,13 +167,13 @@ def run(work: Callable[..., Awaitable[T]], *args: Any) -> T:
     return anyio.run(work, *args)
 
 
-def ask(flags: FolderFlags, as_person: str, question: Callable[[Client], Awaitable[T]]) -> T:
-    """Ask the daemon one thing and give its answer."""
+def ask(flags: FolderFlags, as_person: str, question: Callable[[Client], Awaitable[T]], *, reads: bool = False) -> T:
+    """Ask the daemon one thing and give its answer; `reads` as in `connected`."""
 
     folders = folders_of(flags)
 
     async def asking() -> T:
-        async with connected(folders, as_person=as_person) as client:
+        async with connected(folders, as_person=as_person, reads=reads) as client:
             return await question(client)
 
     return run(asking)

@@ -1,5 +1,7 @@
 """``kai doctor``."""
 
+import os
+
 import click
 
 from kai.client import View
@@ -30,13 +32,13 @@ def _findings(flags: FolderFlags) -> list[View]:
     name = "folders"
     try:
         folders = folders_of(flags)
-        if not folders.is_of_service:  # they are the daemon's there
+        if not folders.is_of_service and os.path.lexists(folders.state):  # they are the daemon's there
             prepare(folders)
         if problems := problems_of(folders):
             mend = "Correct the file; 'kai check-config' lists all."
             return [{"name": "config", "problem": str(one), "mend": mend} for one in problems]
         name = "daemon"
-        return ask(flags, "", lambda client: client.doctor())
+        return ask(flags, "", lambda client: client.doctor(), reads=True)
     except Exception as error:
         found = [{"name": name, "problem": one.sentence, "mend": one.hint} for one in errors_in(error)]
         if not found:

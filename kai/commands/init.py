@@ -12,7 +12,7 @@ from kai.catalog.discover import AT_ONCE, discover
 from kai.catalog.manifests import load
 from kai.client import Client, View
 from kai.commands.connect import folders_of
-from kai.commands.show import ASKS_VERSIONS, patience
+from kai.commands.show import ASKS_VERSIONS, own_command, patience
 from kai.commands.verb import Verb, verb
 from kai.processes.environment import search_path
 from kai.resources import folder
@@ -26,7 +26,7 @@ def command(how: Verb, name: str) -> None:
     path = folders_of(how.flags).config / "kai.yaml"
     is_new = write_config(path)
     backends = _installed()
-    person = how.ask(lambda client: _first_person(client, name))
+    person, kai = how.ask(lambda client: _first_person(client, name)), own_command()
     told = [
         f"{'wrote' if is_new else 'kept '}  {path}",
         *(
@@ -34,7 +34,7 @@ def command(how: Verb, name: str) -> None:
             for backend in backends
         ),
         f"you    {person['name']} (OS user {person['os_user']})",
-        "\nNext: 'kai chat' to talk, 'kai doctor' to check, 'kai serve' to run the daemon yourself.",
+        f"\nNext: '{kai} chat' to talk, '{kai} doctor' to check, '{kai} serve' to run the daemon yourself.",
     ]
     how.lines({"config": str(path), "is_new": is_new, "backends": backends, "person": person}, told)
 

@@ -1,9 +1,12 @@
 """Prints what the daemon told: as a table or lines for a person, as JSON for a program."""
 
 import json
+import shutil
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from pathlib import Path
 from threading import Timer
 from typing import Any
 
@@ -16,6 +19,7 @@ from kai.text.width import pad, width
 View = Mapping[str, Any]
 Columns = Mapping[str, Callable[[View], Any]]  # heading → what stands below it
 CELL = 60
+ENDLESS = 2**31
 PATIENCE_S = 1.0
 ASKS_VERSIONS = "Asking the agent CLIs for their versions; some take seconds…"
 
@@ -59,8 +63,10 @@ def facts(found: View, leave_out: Sequence[str] = ()) -> None:
         click.echo(f"{name.replace('_', ' ').ljust(widest)}  {cell(value, limit=0)}")
 
 
-def cell(value: Any, *, limit: int = CELL) -> str:
-    """A value as harmless text; with a limit on one line of so many code points."""
+def cell(value: Any, *, limit: int | None = None) -> str:
+    """A value as harmless text on one line, cut where a terminal would break it; whole with `limit` 0."""
+    if limit is None:  # whoever reads a pipe wants all of it
+        limit = CELL if sys.stdout.isatty() else ENDLESS
     match value:
         case None | "":
             return "-"
@@ -78,3 +84,13 @@ def cell(value: Any, *, limit: int = CELL) -> str:
 def when(text: str | None) -> str:
     """A moment of the API in local time, to the second."""
     return f"{datetime.fromisoformat(text).astimezone():%Y-%m-%d %H:%M:%S}" if text else "-"
+
+
+def own_command() -> str:
+    """How kai is called from this shell: by its name where that finds this very kai, else by its path."""
+    beside = Path(sys.executable).parent / "kai"
+    found = shutil.which("kai")
+    if not beside.exists() or (found and Path(found).resolve() == beside.resolve()):
+        return "kai"
+    near = beside.parents[2]  # of .venv/bin/kai
+    return str(beside.relative_to(near)) if near == Path.cwd() else str(beside)

@@ -16,8 +16,6 @@ from kai.model.people import Preference
 @click.option("--wait", is_flag=True, help="Wait for the running turn instead of refusing.")
 @verb
 def command(how: Verb, /, channel: str, wait: bool, **choice: str) -> None:
-    """Choose BACKEND ('-': the default), or what else is given, from the next message on."""
-    if not any(choice.values()):
-        raise click.UsageError("Name a backend, or one of --model --effort --workspace --agent.")
+    """Choose BACKEND ('-': the default), or what else is given, from the next message on; bare, say what is in use."""
     found = how.ask(lambda client: client.use(Preference(**choice), channel=channel, wait=wait))
     how.lines(found, [found["sentence"]])

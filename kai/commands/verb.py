@@ -14,6 +14,7 @@ from kai.commands.show import Columns, View
 
 P = ParamSpec("P")
 T = TypeVar("T")
+READS = frozenset({"list_", "show", "search", "export", "preview", "diff", "verify", "check"})  # they leave nothing
 
 as_person_option = click.option("--as", "as_person", default="", metavar="PERSON", help="Speak for PERSON (operators).")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -26,10 +27,11 @@ class Verb:
     flags: FolderFlags
     as_person: str
     as_json: bool
+    reads: bool = False
 
     def ask(self, question: Callable[[Client], Awaitable[T]]) -> T:
         """The daemon's answer."""
-        return ask(self.flags, self.as_person, question)
+        return ask(self.flags, self.as_person, question, reads=self.reads)
 
     def lines(self, found: Any, texts: Iterable[str]) -> None:
         """`found` as JSON, or `texts`."""
@@ -55,7 +57,8 @@ def verb(work: Callable[Concatenate[Verb, P], T]) -> Callable[..., T]:
     @click.pass_obj
     @wraps(work)
     def command(flags: FolderFlags, /, *args: P.args, **given: P.kwargs) -> T:
-        how = Verb(flags, str(given.pop("as_person")), bool(given.pop("as_json")))
+        reads = work.__name__ in READS
+        how = Verb(flags, str(given.pop("as_person")), bool(given.pop("as_json")), reads)
         return work(how, *args, **given)
 
     return command

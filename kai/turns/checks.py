@@ -158,6 +158,8 @@ class Checks:
         principal = principal_of(caller)
         where = await parts.store.write_soft(lambda db: channel_of(db, caller, channel, parts.clock.now(), begin=begin))
         person = await parts.store.read(people.get, principal)
+        if choice == Preference():
+            return {"channel": where, "sentence": f"In use: {await commands.in_use(person, where)}"}
         with anyio.fail_after(WAIT_S):
             while True:
                 try:

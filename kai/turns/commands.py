@@ -139,14 +139,18 @@ class Commands:
         await self._parts.store.write(keep)
         self._runner.release(channel)
         try:
-            route = await self._route(person, channel)
+            return f"From the next message on: {await self.in_use(person, channel)}"
         except ChoiceGoneError as gone:  # another one than this
             return f"This is kept. But: {gone.sentence} {gone.hint}"
+
+    async def in_use(self, person: Person, channel: ChannelId) -> str:
+        """What the next message of `channel` goes to. Raises `ChoiceGoneError`."""
+        route = await self._route(person, channel)
         where = "your home" if route.is_home else str(route.workspace)
-        engine = _name(route.manifest, route.model)
+        engine = _name(route.manifest, route.model) + (f", effort {route.effort}" if route.effort else "")
         found = await self._parts.backends.installed(route.manifest, route.os_user)
         lacking = f" But {found.problem}." if found.problem else ""
-        return f"From the next message on: {engine}, agent definition {route.agent.name!r}, in {where}.{lacking}"
+        return f"{engine}, agent definition {route.agent.name!r}, in {where}.{lacking}"
 
     async def _retry(self, person: Person, address: Address, argument: str) -> str | Turn:
         turn = await self._parts.store.read(_last_unfinished, address.channel)

@@ -65,12 +65,12 @@ class FrontDoor:
         return await self._inbox.receive(replace(inbound, bridge=_bridge(caller)), principal_of(caller))
 
     async def stop(self, caller: Caller, turn: TurnId) -> View:
-        await self._parts.store.read(views.own_turn, caller, turn)
+        turn = (await self._parts.store.read(views.own_turn, caller, turn)).turn
         stopped = await self._stopping.stop(turn)
         return {**asdict(stopped), "sentence": stopped.sentence}
 
     async def retry(self, caller: Caller, turn: TurnId) -> View:
-        await self._parts.store.read(views.own_turn, caller, turn)
+        turn = (await self._parts.store.read(views.own_turn, caller, turn)).turn
         return asdict(await self._commands.retry(turn))
 
     async def answer(self, caller: Caller, ask: AskId, choice: str, text: str = "") -> View:
@@ -120,7 +120,7 @@ class FrontDoor:
     # Context
 
     async def context(self, caller: Caller, turn: TurnId, *, why: bool = False) -> View:
-        await self._parts.store.read(views.own_turn, caller, turn)
+        turn = (await self._parts.store.read(views.own_turn, caller, turn)).turn
         return await self._evidence.show(turn, why=why)
 
     async def preview(self, caller: Caller, text: str, channel: ChannelId | None = None) -> View:
@@ -128,12 +128,11 @@ class FrontDoor:
         return await self._evidence.preview(principal_of(caller), where, text)
 
     async def verify(self, caller: Caller, turn: TurnId) -> View:
-        await self._parts.store.read(views.own_turn, caller, turn)
+        turn = (await self._parts.store.read(views.own_turn, caller, turn)).turn
         return await self._evidence.verify(turn)
 
     async def diff(self, caller: Caller, a: TurnId, b: TurnId) -> View:
-        for turn in (a, b):
-            await self._parts.store.read(views.own_turn, caller, turn)
+        a, b = [(await self._parts.store.read(views.own_turn, caller, turn)).turn for turn in (a, b)]
         return await self._evidence.diff(a, b)
 
     # Channels and history

@@ -12,7 +12,7 @@ from kai.model.errors import BadInputError, DeniedError, KaiError, UnknownThingE
 from kai.model.ids import ChannelId, PrincipalId, fresh
 from kai.model.people import Channel, ChannelKind, Person
 from kai.people.os_users import unfit
-from kai.store import channels, people, turns
+from kai.store import channels, naming, people, turns
 from kai.store.binding import Connection
 from kai.turns import views
 from kai.turns.backends import os_user as own_user
@@ -205,8 +205,13 @@ def operators_only(caller: Caller) -> None:
 
 
 def visible_person(db: Connection, caller: Caller, principal: PrincipalId) -> Person:
-    """A person by id or by name; nobody but an operator sees anyone but themselves."""
-    found = people.by_name(db, principal) or people.get(db, principal)
-    if not caller.operator and found.principal != caller.principal:
-        raise UnknownThingError("person", principal)
-    return found
+    """A person by id, its beginning, or name; nobody but an operator sees anyone but themselves."""
+
+    def seen(named: str) -> Person:
+        found = people.get(db, PrincipalId(named))
+        if not caller.operator and found.principal != caller.principal:
+            raise UnknownThingError("person", principal)
+        return found
+
+    by_name = people.by_name(db, principal)
+    return seen(by_name.principal if by_name else naming.whole(db, "person", principal, seen))

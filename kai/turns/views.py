@@ -8,7 +8,7 @@ from kai.model.ids import ChannelId, PrincipalId, TurnId
 from kai.model.messages import Message
 from kai.model.people import Channel
 from kai.model.turns import Turn
-from kai.store import channels, messages, people, questions, search, snapshots, turns
+from kai.store import channels, messages, naming, people, questions, search, snapshots, turns
 from kai.store.binding import Connection
 from kai.turns.door import Caller
 
@@ -17,7 +17,12 @@ NEVER = 2**62  # a message number that no channel reaches
 
 
 def allowed_channel(db: Connection, caller: Caller, channel: ChannelId) -> Channel:
-    """The channel, for its members and for operators. To anybody else it does not exist."""
+    """The channel, for its members and for operators. To anybody else it does not exist. A unique beginning will do."""
+    channel = ChannelId(naming.whole(db, "channel", channel, lambda one: _seen_channel(db, caller, ChannelId(one))))
+    return _seen_channel(db, caller, channel)
+
+
+def _seen_channel(db: Connection, caller: Caller, channel: ChannelId) -> Channel:
     found = channels.get(db, channel)
     if caller.operator or (caller.principal is not None and caller.principal in found.members):
         return found
@@ -25,10 +30,16 @@ def allowed_channel(db: Connection, caller: Caller, channel: ChannelId) -> Chann
 
 
 def allowed_turn(db: Connection, caller: Caller, turn: TurnId) -> Turn:
-    """The turn, for members of its channel and for operators."""
+    """The turn, for members of its channel and for operators. A unique beginning of its id will do."""
+    return _seen_turn(
+        db, caller, TurnId(naming.whole(db, "turn", turn, lambda one: _seen_turn(db, caller, TurnId(one))))
+    )
+
+
+def _seen_turn(db: Connection, caller: Caller, turn: TurnId) -> Turn:
     found = turns.get(db, turn)
     try:
-        allowed_channel(db, caller, found.channel)
+        _seen_channel(db, caller, found.channel)
     except UnknownThingError:
         raise UnknownThingError("turn", turn) from None
     return found
@@ -80,9 +91,9 @@ def turn_view(db: Connection, caller: Caller, turn: TurnId) -> View:
         "answer_text": answer.text if answer else "",
         "incomplete": answer.incomplete if answer else False,
         "tool_lines": answer.tool_lines if answer else (),
-        "detail": turns.particulars(db, turn)[0],
-        "dispatches": [asdict(one) for one in snapshots.dispatches(db, turn)],
-        "questions": [asdict(one) for one in questions.open_of(db, turn)],
+        "detail": turns.particulars(db, found.turn)[0],
+        "dispatches": [asdict(one) for one in snapshots.dispatches(db, found.turn)],
+        "questions": [asdict(one) for one in questions.open_of(db, found.turn)],
     }
 
 
@@ -99,7 +110,7 @@ def turn_views(db: Connection, caller: Caller, channel: ChannelId | None, limit:
 def channel_view(db: Connection, caller: Caller, channel: ChannelId) -> View:
     """A channel with the names of its members and what waits in it."""
     found = allowed_channel(db, caller, channel)
-    live = turns.live(db, channel)
+    channel, live = found.channel, turns.live(db, found.channel)
     return {
         **asdict(found),
         "member_names": [people.get(db, member).name for member in found.members],

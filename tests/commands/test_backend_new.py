@@ -18,6 +18,25 @@ FAKE = Path(__file__).parents[1] / "fake_agent/__main__.py"
 OFFLINE = folder("backends") / "offline/agent.py"
 
 
+WAITING = "Waiting for its handshake, 60 seconds at most…"
+
+
+def test_a_program_that_only_echoes_is_known_for_what_it_is(kai: Kai, made: Path) -> None:
+    status, _, err = kai("backend", "new", "mine", "--program", "cat")
+    assert status == 1
+    assert "cat only writes back what it is sent: it is no agent that speaks ACP" in err
+    assert not made.exists()
+
+
+def test_while_it_waits_for_the_handshake_it_says_so(kai: Kai, made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kai.commands.show.PATIENCE_S", 0.0)
+    status, _, err = kai(
+        "backend", "new", "mine", "--program", sys.executable, "--", "-c", "import time; time.sleep(1)"
+    )
+    assert status == 1
+    assert WAITING in err
+
+
 @pytest.fixture
 def made(tmp_path: Path) -> Path:
     return tmp_path / "c/backends/mine"
@@ -25,7 +44,7 @@ def made(tmp_path: Path) -> Path:
 
 def test_an_agent_becomes_a_folder_that_loads_and_a_transcript_that_replays(kai: Kai, made: Path) -> None:
     status, out, err = kai("backend", "new", "mine", "--program", sys.executable, "--", "-I", "-S", str(OFFLINE))
-    assert (status, err) == (0, "")
+    assert (status, err.replace(f"{WAITING}\n", "")) == (0, "")
     assert "It calls itself kai offline agent 1.0.0." in out
     manifest = load(folder("backends"), made.parent)["mine"]
     assert manifest.launch.program == sys.executable

@@ -8,6 +8,7 @@ from pathlib import Path
 import anyio
 import pytest
 
+from kai.cli import run
 from kai.commands.connect import NotStartedError, ServiceDownError, ask, connected, is_running, start_in_background
 from kai.settings.problems import FolderError
 from kai.settings.where import Folders, find
@@ -76,6 +77,17 @@ async def test_a_daemon_that_cannot_start_is_told_with_its_last_words(where: Fol
     with pytest.raises(NotStartedError, match=r"kai\.yaml:1:1.*did you mean 'backend'") as raised:
         await start_in_background(where)
     assert str(where.state / "kai.log") in raised.value.hint
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["doctor", "status", "person list", "backend list", "turn list", "channel list", "history search x", "config show",
+        "context preview hi", "turn show", "context show"],
+)  # fmt: skip
+def test_who_only_looks_leaves_no_folder_behind(tmp_path: Path, words: str) -> None:
+    status = run(["--state", str(tmp_path / "s"), "--runtime", str(tmp_path / "r"), *words.split()])
+    assert status in (0, 1)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_bad_configuration_is_told_by_every_command_that_needs_a_daemon(kai: Kai, folders: list[str]) -> None:

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+from kai.commands.show import own_command
 from tests.commands.conftest import Kai
 from tests.fake_daemon import FakeDaemon
 
@@ -19,7 +20,7 @@ def test_the_first_run_writes_a_config_that_sets_nothing_and_says_what_is_next(
     assert out.startswith(f"wrote  {file}\n")
     assert "found  Offline agent" in out
     assert "you    Ann (OS user ann)" in out
-    assert "Next: 'kai chat' to talk" in out
+    assert f"Next: '{own_command()} chat' to talk" in out
     assert all(not line or line.lstrip().startswith("#") for line in file.read_text().split("\n"))
     assert "#backend: auto\n" in file.read_text()
     assert kai("check-config")[0] == 0

@@ -1,12 +1,13 @@
 """What is printed can be read and steers no terminal."""
 
+from pathlib import Path
 from threading import Event
 
 import click
 import pytest
 
 from kai.commands import show
-from kai.commands.show import cell, facts, json_of, lines, table, when
+from kai.commands.show import cell, facts, json_of, lines, own_command, table, when
 
 
 def test_a_table_is_as_wide_as_its_widest_cell_in_columns_of_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
@@ -19,8 +20,34 @@ def test_a_cell_is_short_harmless_and_never_empty() -> None:
         "-", "-", "-", "yes", "0", "a, b", "a 1, b c",
     ]  # fmt: skip
     assert cell("one\ntwo\x1b[31m three") == "one two three"
-    assert len(cell("x" * 500)) == 60
+    assert len(cell("x" * 500, limit=60)) == 60
     assert cell("x" * 500, limit=0) == "x" * 500
+
+
+def test_what_goes_into_a_pipe_is_not_cut_and_stays_on_its_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert cell("x" * 500 + "\ny") == "x" * 500 + " y"
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    assert len(cell("x" * 500)) == 60
+
+
+def test_the_next_command_is_one_that_works_from_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A newcomer has `.venv/bin/kai` alone, and is told to call `kai`."""
+    made = tmp_path / ".venv/bin/kai"
+    made.parent.mkdir(parents=True)
+    made.touch(mode=0o755)
+    monkeypatch.setattr("sys.executable", str(made.with_name("python")))
+    monkeypatch.setenv("PATH", "/usr/bin")
+    monkeypatch.chdir(tmp_path)
+    assert own_command() == ".venv/bin/kai"
+    monkeypatch.chdir("/")
+    assert own_command() == str(made)
+    monkeypatch.setenv("PATH", f"/usr/bin:{made.parent}")
+    assert own_command() == "kai"
+    other = tmp_path / "other/kai"
+    other.parent.mkdir()
+    other.touch(mode=0o755)
+    monkeypatch.setenv("PATH", f"{other.parent}:{made.parent}")
+    assert own_command() == str(made), "another kai answers to the name"
 
 
 def test_facts_leave_out_what_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:

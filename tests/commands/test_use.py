@@ -19,5 +19,7 @@ def test_a_running_turn_refuses_it_with_what_to_do(kai: Kai, fake: FakeDaemon) -
     assert kai("use", "claude") == (1, "", "kai: Turn t-1 is still running in this channel.\n     Add --wait.\n")
 
 
-def test_nothing_to_choose_is_wrong_use(kai: Kai) -> None:
-    assert kai("use")[0] == 2
+def test_bare_it_says_what_is_in_use(kai: Kai, fake: FakeDaemon) -> None:
+    fake.canned["POST", "/v1/use"] = (200, {"channel": "c-1", "sentence": "In use: Claude."})
+    assert kai("use") == (0, "In use: Claude.\n", "")
+    assert fake.asked[-1].body == {"channel": None, "wait": False}
