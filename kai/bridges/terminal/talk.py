@@ -13,6 +13,7 @@ from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
+from kai.bridges.interrupts import HINT, Interrupts
 from kai.bridges.patience import spoken
 from kai.bridges.terminal.conversation import EVENT, Conversation, Question
 from kai.bridges.terminal.screen import ScreenView
@@ -42,7 +43,7 @@ class Talk:
         self._history, self._outlives = history, outlives
         self._sending, self._following = anyio.Lock(), anyio.Lock()  # first come, first served: they keep the order
         self._last_turn = ""
-        self._next_interrupt_leaves = False
+        self._interrupts = Interrupts()
 
     async def run(self) -> None:
         """Talk until the person leaves."""
@@ -71,7 +72,7 @@ class Talk:
             while words not in LEAVE:
                 words = (await prompt.prompt_async(set_exception_handler=False)).strip()
                 if words and words not in LEAVE:
-                    self._next_interrupt_leaves = False
+                    self._interrupts.forget()
                     questions = self._conversation.questions  # what was on the screen when this was typed
                     tasks.start_soon(self._send, words, questions[-1] if questions else None, tasks)
 
@@ -128,13 +129,14 @@ class Talk:
         @keys.add("c-c")
         @keys.add("<sigint>")
         def _interrupt(event: KeyPressEvent) -> None:
-            if self._next_interrupt_leaves:
+            deed = self._interrupts.deed(self._conversation.turn, has_text=bool(event.current_buffer.text))
+            if deed == "leave":
                 event.app.exit(exception=EOFError())
-            elif event.current_buffer.text and not self._conversation.turn:
+            elif deed == "clear":
                 event.current_buffer.reset()
             else:
-                self._next_interrupt_leaves = True
-                hint = partial(self._conversation.notice, "Ctrl-C once more leaves, and so does Ctrl-D.")
-                tasks.start_soon(self._conversation.stop if self._conversation.turn else hint)
+                tasks.start_soon(
+                    self._conversation.stop if deed == "stop" else partial(self._conversation.notice, HINT)
+                )
 
         return keys

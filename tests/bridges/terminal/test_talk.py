@@ -158,6 +158,15 @@ def test_ctrl_c_stops_the_turn_first_and_leaves_then(fake: FakeDaemon, tmp_path:
     assert fake.bodies("POST", "/v1/turns/t-1/stop") == [{}]
 
 
+def test_at_an_empty_prompt_ctrl_c_says_how_to_leave_and_the_next_one_does(fake: FakeDaemon, tmp_path: Path) -> None:
+    with talking(fake, tmp_path) as terminal:
+        terminal.type("\x03")
+        terminal.wait("Ctrl-C once more leaves, and so does Ctrl-D.")
+        terminal.type("\x03")
+        assert terminal.leave() == 0
+    assert "Traceback" not in terminal.text
+
+
 def test_leaving_while_a_turn_runs_says_that_it_goes_on(fake: FakeDaemon, tmp_path: Path) -> None:
     fake.on_message = lambda turn: fake.tell(turn.turn, state_row("running"))
     with talking(fake, tmp_path) as terminal:
