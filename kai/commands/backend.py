@@ -6,6 +6,7 @@ import shlex
 import subprocess
 from dataclasses import dataclass
 from importlib import import_module
+from typing import Any
 
 import click
 
@@ -51,7 +52,7 @@ class OtherUserError(KaiError):
 
     @property
     def hint(self) -> str:
-        return f"Run it as that user: sudo -iu {self.os_user} {self.command}"
+        return f"Root becomes that user: sudo {self.command}"
 
 
 @click.group(cls=_Verbs)
@@ -93,26 +94,49 @@ def check(how: Verb, backend: str) -> int:
 
 @command.command()
 @click.argument("backend")
+@click.option("--channel", default="", metavar="C", help="Of a shared channel's seat.")
 @verb
-def login(how: Verb, backend: str) -> int:
-    """Run the CLI's own login in this terminal, as the OS user whom the agent runs as."""
+def login(how: Verb, backend: str, channel: str) -> int:
+    """Run the CLI's own login in this terminal, as the OS user whom the agent runs as; root becomes that user."""
 
     async def question(client: Client) -> tuple[View, str]:
-        own = {"os_user": pwd.getpwuid(os.geteuid()).pw_name}
-        person = await client.person(how.as_person) if how.as_person else own
-        return await _named(client, backend), person["os_user"]
+        whose: View = {}
+        if channel:
+            whose = await client.channel(channel)
+        elif how.as_person:
+            whose = await client.person(how.as_person)
+        return await _named(client, backend), whose.get("os_user") or pwd.getpwuid(os.geteuid()).pw_name
 
     found, os_user = how.ask(question)
     if not found["login"]:
         click.echo(f"{found['title']} needs no login, or tells of none.")
         return 0
-    if os_user != pwd.getpwuid(os.geteuid()).pw_name:
-        raise OtherUserError(os_user, found["login"])
+    is_own = os_user == pwd.getpwuid(os.geteuid()).pw_name
+    if not is_own and os.geteuid() != 0:
+        named = ["--channel", channel] if channel else ["--as", how.as_person]
+        raise OtherUserError(os_user, shlex.join(["kai", "backend", "login", backend, *named]))
     if not found["program"]:
         how.lines(found, [f"{backend}: {found['problem']}"])
         return 1
-    click.echo(f"Running: {found['login']}")
-    return 0 if subprocess.run(shlex.split(found["login"]), check=False).returncode == 0 else 1
+    click.echo(f"Running: {found['login']}" + ("" if is_own else f" (as {os_user})"))
+    done = subprocess.run(shlex.split(found["login"]), check=False, **({} if is_own else _as_user(os_user)))
+    if not is_own:
+        how.ask(lambda client: client.reload())  # what was found of logins is looked for again
+    return 0 if done.returncode == 0 else 1
+
+
+def _as_user(name: str) -> dict[str, Any]:
+    """How root starts a program as somebody else: their ids, their groups, their home, and nothing of root's own."""
+    try:
+        user = pwd.getpwnam(name)
+    except KeyError:
+        raise UnknownThingError("OS user", name) from None
+    kept = ("TERM", "LANG", "LC_ALL", "PATH", "COLORTERM")
+    env = {variable: os.environ[variable] for variable in kept if variable in os.environ}
+    env |= {"HOME": user.pw_dir, "USER": name, "LOGNAME": name, "SHELL": user.pw_shell or "/bin/sh"}
+    groups = os.getgrouplist(name, user.pw_gid)
+    ids: dict[str, Any] = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": groups, "umask": 0o077}
+    return {**ids, "cwd": user.pw_dir, "env": env}
 
 
 async def _named(client: Client, backend: str) -> View:

@@ -48,7 +48,7 @@ def show(how: Verb, channel: str) -> None:
 @_member_option
 @dry_run_option
 @verb
-def add(how: Verb, title: str, os_user: str, members: tuple[str, ...], dry_run: bool) -> None:
+def add(how: Verb, title: str, os_user: str, members: tuple[str, ...], dry_run: bool) -> int:
     """Make a shared channel with a seat of its own. Again, it adds members and mends what is missing."""
     other = is_another(how, os_user)
     provision = as_root(how, dry_run=dry_run) if other or dry_run else None
@@ -71,13 +71,13 @@ def add(how: Verb, title: str, os_user: str, members: tuple[str, ...], dry_run: 
     found = how.ask(make)
     if provision is None:
         how.facts(found)
-        return
+        return 0
     if other:
         provision.folders(found["channel"], os_user, shared=True)
         if not dry_run:
             found = how.ask(lambda client: client.change_channel(found["channel"], {"os_user": os_user}))
     last = f"{title} ({found['channel']}): its agents run as {os_user}."
-    tell(how, provision, found, last="Nothing was done: this was a dry run." if dry_run else last)
+    return tell(how, provision, found, last="Nothing was done: this was a dry run." if dry_run else last)
 
 
 @command.command("set")
@@ -85,7 +85,7 @@ def add(how: Verb, title: str, os_user: str, members: tuple[str, ...], dry_run: 
 @click.option("--title", help="Another title.")
 @click.option("--os-user", help="The OS user of its seat ('': the daemon's own).")
 @verb
-def set_(how: Verb, /, channel: str, **changes: str | None) -> None:
+def set_(how: Verb, /, channel: str, **changes: str | None) -> int:
     """Change a shared channel; its backend, model and agent are chosen with 'kai use … --channel C'."""
     wanted = {field: value for field, value in changes.items() if value is not None}
     if not wanted:
@@ -97,9 +97,9 @@ def set_(how: Verb, /, channel: str, **changes: str | None) -> None:
         provision.user(user, found["title"])
         provision.allow(user)
         provision.folders(found["channel"], user, shared=True)
-        tell(how, provision, how.ask(lambda client: client.change_channel(found["channel"], wanted)))
-        return
+        return tell(how, provision, how.ask(lambda client: client.change_channel(found["channel"], wanted)))
     how.facts(how.ask(lambda client: client.change_channel(found["channel"], wanted)))
+    return 0
 
 
 @command.command()

@@ -31,13 +31,13 @@ def command() -> None:
 @os_user_option
 @dry_run_option
 @verb
-def add(how: Verb, name: str, os_user: str, dry_run: bool) -> None:
+def add(how: Verb, name: str, os_user: str, dry_run: bool) -> int:
     """Add a person, with a private channel, folders and, as root, an OS user. Again, it mends what is missing."""
     if not is_another(how, os_user):
         if dry_run:
             raise click.UsageError("--dry-run is for an OS user of their own: without one, nothing is made as root.")
         how.facts(how.ask(lambda client: client.add_person(name, os_user)))
-        return
+        return 0
     provision = as_root(how, dry_run=dry_run)
 
     async def find(client: Client) -> View | None:
@@ -53,13 +53,12 @@ def add(how: Verb, name: str, os_user: str, dry_run: bool) -> None:
     if dry_run:
         found: View = known or {"principal": "(its id)", "name": name, "os_user": os_user}
         provision.folders(known["principal"] if known else "ID", os_user)
-        tell(how, provision, found, last="Nothing was done: this was a dry run.")
-        return
+        return tell(how, provision, found, last="Nothing was done: this was a dry run.")
     found = known or how.ask(lambda client: client.add_person(name, os_user))
     provision.folders(found["principal"], os_user, legacy=found.get("legacy_chat_id", ""))
     # Said again now that the folders are there: the daemon lets the first files be written as their owner.
     found = how.ask(lambda client: client.change_person(found["principal"], {"os_user": os_user}))
-    tell(how, provision, found, last=f"{found['name']} ({found['principal']}): their agents run as {os_user}.")
+    return tell(how, provision, found, last=f"{found['name']} ({found['principal']}): their agents run as {os_user}.")
 
 
 @command.command("list")

@@ -15,7 +15,7 @@ from kai.client import Client
 from kai.commands.connect import folders_of
 from kai.commands.verb import Verb
 from kai.model.errors import BadInputError, KaiError
-from kai.people.provision import Provision
+from kai.people.provision import POLICY, Provision
 
 os_user_option = click.option("--os-user", default="", metavar="USER", help="OS user of their agents; root makes it.")
 dry_run_option = click.option("--dry-run", is_flag=True, help="Tell what would be done, and do nothing.")
@@ -56,12 +56,14 @@ def as_root(how: Verb, *, dry_run: bool = False) -> Provision:
         named = (("--config", folders.config), ("--state", folders.state), ("--runtime", folders.runtime))
         where = [word for flag, path in named if path.exists() for word in (flag, str(path))]
         rest = [word for word in sys.argv[1:] if word not in {*where, *filter(None, how.flags)}]
-        raise NeedsRootError(shlex.join(["sudo", str(Path(sys.argv[0]).absolute()), *where, *rest]))
-    return Provision(folders.state, dry=dry_run)
+        own = Path(sys.argv[0]).absolute()
+        kai = [sys.executable, "-m", "kai"] if own.name == "__main__.py" else [str(own)]
+        raise NeedsRootError(shlex.join(["sudo", *kai, *where, *rest]))
+    return Provision(folders.state, dry=dry_run, policy=folders.config / POLICY)
 
 
-def tell(how: Verb, provision: Provision, found: Mapping[str, Any], *, last: str = "") -> None:
-    """What was done, a line each, and what came of it."""
+def tell(how: Verb, provision: Provision, found: Mapping[str, Any], *, last: str = "") -> int:
+    """What was done, a line each, and what came of it; the exit status."""
     steps = [asdict(step) for step in provision.steps]
     would = {"made": "would make", "changed": "would change", "removed": "would remove"} if provision.dry else {}
     width = max((len(would.get(step.did, step.did)) for step in provision.steps), default=0)
@@ -69,6 +71,7 @@ def tell(how: Verb, provision: Provision, found: Mapping[str, Any], *, last: str
         last = f"But their first files could not be written: {found['problem']}"
     lines = [f"{would.get(step.did, step.did).ljust(width)}  {step.what}" for step in provision.steps]
     how.lines({**found, "dry_run": provision.dry, "steps": steps}, filter(None, [*lines, last]))
+    return 1 if found.get("problem") else 0
 
 
 async def free(client: Client, os_user: str, whose: str) -> None:

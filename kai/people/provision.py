@@ -17,10 +17,11 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
+from kai.launcher.trust import weak_spot
 from kai.model.errors import KaiError
 from kai.people.os_users import may_sudo, unfit
 
-POLICY = Path("/etc/kai/spawner.json")
+POLICY = "spawner.json"  # in the configuration folder of an installed kai
 ROOTS = ("homes", "preferences", "memory")
 ROOT_MODE, OWN_MODE = 0o711, 0o700
 MADE_BY_KAI = " (kai)"  # ends the comment of an OS user that kai made
@@ -59,10 +60,10 @@ class Step:
 class Provision:
     """Does, or with `dry` only tells, what the steps need. Blocks; for root. Every method raises `ProvisionError`."""
 
-    def __init__(self, state: Path, *, dry: bool = False, policy: Path = POLICY) -> None:
+    def __init__(self, state: Path, *, dry: bool = False, policy: Path | None = None) -> None:
         self._state = state
         self.dry = dry
-        self._policy = policy
+        self._policy = policy or Path("/etc/kai") / POLICY
         self.steps: list[Step] = []
         self.daemon_uid = self._state_owner()
 
@@ -116,6 +117,8 @@ class Provision:
     def allow(self, name: str, *, allowed: bool = True) -> None:
         """The spawner's policy names this user, or does not any more. Without a spawner there is nothing to do."""
         try:
+            if spot := weak_spot(str(self._policy)):
+                raise ProvisionError(str(self._policy), f"cannot be trusted: {spot}")
             policy = json.loads(self._policy.read_bytes())
             users = [str(user) for user in policy["users"]]
         except FileNotFoundError:

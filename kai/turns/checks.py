@@ -12,7 +12,8 @@ from kai import __version__
 from kai.model.errors import BusyError, FailureKind, KaiError
 from kai.model.ids import ChannelId, PrincipalId, TurnId
 from kai.model.people import Person, Preference
-from kai.store import binding, people, status
+from kai.store import binding, channels, people, status
+from kai.store.binding import Connection
 from kai.turns.backends import os_user
 from kai.turns.commands import DEFAULT, Commands
 from kai.turns.door import Caller
@@ -85,9 +86,15 @@ class Checks:
         """Findings: each a name, what is wrong, and the mend. Empty when nothing is."""
         return await findings(self._parts, self.own_user)
 
-    async def backends(self) -> list[View]:
-        """Every backend: what it is, whether it is installed here, what it can."""
-        views, everything = [], await self._parts.backends.every()
+    async def user_of(self, caller: Caller) -> str:
+        """The OS user whose programs and logins a caller asks for: their person's, else the daemon's."""
+        if caller.principal is None:
+            return self.own_user
+        return (await self._parts.store.read(people.get, caller.principal)).os_user
+
+    async def backends(self, user: str) -> list[View]:
+        """Every backend: what it is, whether it is installed here for an OS user, what it can."""
+        views, everything = [], await self._parts.backends.every(user)
         for manifest in self._parts.config.manifests.values():
             if (found := everything.get(manifest.id)) is None:  # a reload brought it meanwhile
                 continue
@@ -109,11 +116,11 @@ class Checks:
             )
         return views
 
-    async def backend(self, backend: str) -> View:
-        """A live handshake: start it, wait until it is ready, end it. `problem` is empty when all went well."""
+    async def backend(self, backend: str, user: str) -> View:
+        """A live handshake as an OS user: start, wait until ready, end. `problem` is empty when all went well."""
         manifest = self._parts.config.manifest(backend)
         self._parts.backends.forget(backend)
-        found = await self._parts.backends.installed(manifest)
+        found = await self._parts.backends.installed(manifest, user)
         view: dict[str, Any] = {
             "id": backend,
             "installed": asdict(found),
@@ -123,7 +130,7 @@ class Checks:
         }
         if not found.problem:
             try:
-                view |= await self._runner.opening.handshake(manifest, self.own_user)
+                view |= await self._runner.opening.handshake(manifest, user)
             except KaiError as error:
                 wrote = str(error.facts.get("detail", "")).strip().splitlines()[-3:]
                 view |= {"problem": error.sentence, "hint": error.hint, "stderr": wrote}
@@ -155,20 +162,21 @@ class Checks:
         for backend in filter(None, [choice.backend]):
             if backend != DEFAULT:
                 parts.config.manifest(backend)
-        principal = principal_of(caller)
         where = await parts.store.write_soft(lambda db: channel_of(db, caller, channel, parts.clock.now(), begin=begin))
-        person = await parts.store.read(people.get, principal)
+        person = await parts.store.read(_chooses, caller, where)
         if choice == Preference():
             return {"channel": where, "sentence": f"In use: {await commands.in_use(person, where)}"}
         with anyio.fail_after(WAIT_S):
             while True:
                 try:
-                    return {"channel": where, "sentence": await commands.prefer(person, where, choice)}
+                    said = await commands.prefer(person, where, choice, by_operator=caller.operator)
                 except BusyError as error:
                     running = self._runner.get(TurnId(error.turn))
                     if not wait or running is None:
                         raise
                     await running.ended.wait()
+                else:
+                    return {"channel": where, "sentence": said}
 
     async def config(self) -> View:
         """The settings in force, the files that changed since, and what is wrong with those."""
@@ -185,3 +193,11 @@ class Checks:
             settings = self._parts.config.settings
             self._parts.pool.max_live, self._parts.pool.idle_s = settings.sessions.max_live, settings.sessions.idle_s
         return {"loaded": loaded, "problems": list(self._parts.config.problems)}
+
+
+def _chooses(db: Connection, caller: Caller, channel: ChannelId) -> Person:
+    """For whom a choice is made: the caller; where an operator is nobody, whoever is in a shared channel."""
+    members = channels.get(db, channel).members
+    if caller.principal is None and caller.operator and members:
+        return people.get(db, members[0])
+    return people.get(db, principal_of(caller))

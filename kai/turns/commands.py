@@ -5,14 +5,15 @@ from collections.abc import Awaitable, Callable
 
 from kai.model.backends import Manifest
 from kai.model.context import ContextBlock
-from kai.model.errors import BadInputError, BusyError, ChoiceGoneError, QueueFullError
+from kai.model.errors import BadInputError, BusyError, ChoiceGoneError, DeniedError, QueueFullError
 from kai.model.ids import ChannelId, MessageId, TurnId
-from kai.model.people import Address, Person, Preference
+from kai.model.people import Address, ChannelKind, Person, Preference
 from kai.model.states import TurnState
 from kai.model.turns import Turn
-from kai.store import choices, snapshots, turns
+from kai.store import channels, choices, snapshots, turns
 from kai.store.binding import Connection
 from kai.turns import remembering
+from kai.turns.backends import os_user as own_user
 from kai.turns.control import Command, help_text
 from kai.turns.lanes import Lanes
 from kai.turns.parts import Parts
@@ -116,12 +117,14 @@ class Commands:
             self._parts.config.agent(argument)
         return await self.prefer(person, address.channel, Preference(agent=argument))
 
-    async def prefer(self, person: Person, channel: ChannelId, choice: Preference) -> str:
+    async def prefer(self, person: Person, channel: ChannelId, choice: Preference, *, by_operator: bool = False) -> str:
         """Keep a choice for `channel` and say what holds from the next message on.
 
         Raises `BusyError` while a turn runs, `UnknownThingError` or `BadInputError` for what is not there; then nothing
         changes.
         """
+        if not by_operator:
+            await self._refuse_in_shared(person, channel)
         for field, value in (("model", choice.model), ("effort", choice.effort)):
             if value != DEFAULT and (value.startswith("-") or not value.isprintable()):
                 raise BadInputError(field, f"{value!r} is none", "Name it as the backend does; '-' is the default.")
@@ -151,6 +154,15 @@ class Commands:
         found = await self._parts.backends.installed(route.manifest, route.os_user)
         lacking = f" But {found.problem}." if found.problem else ""
         return f"{engine}, agent definition {route.agent.name!r}, in {where}.{lacking}"
+
+    async def _refuse_in_shared(self, person: Person, channel: ChannelId) -> None:
+        """What a shared channel's seat works with is the operator's to choose. Raises `DeniedError`."""
+        if person.os_user in {own_user(), "root", *self._parts.config.settings.operators}:
+            return
+        where = await self._parts.store.read(channels.get, channel)
+        if where.kind is ChannelKind.SHARED:
+            remedy = f"They run 'kai use BACKEND --channel {where.title}'."
+            raise DeniedError("in a shared channel the operator chooses, for everybody", remedy)
 
     async def _retry(self, person: Person, address: Address, argument: str) -> str | Turn:
         turn = await self._parts.store.read(_last_unfinished, address.channel)

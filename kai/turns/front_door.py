@@ -235,11 +235,11 @@ class FrontDoor:
         return await self._memory.do(caller, deed, fields)
 
     async def backends(self, caller: Caller) -> list[View]:
-        return await self._checks.backends()
+        return await self._checks.backends(await self._checks.user_of(caller))
 
     async def check_backend(self, caller: Caller, backend: str) -> View:
         operators_only(caller)
-        return await self._checks.backend(backend)
+        return await self._checks.backend(backend, await self._checks.user_of(caller))
 
     async def status(self, caller: Caller) -> View:
         return await self._checks.status(None if caller.operator else principal_of(caller))

@@ -17,7 +17,6 @@ from kai.turns.backends import os_user
 from kai.turns.parts import Parts
 from kai.turns.views import View
 
-SPAWNER = Path("/run/kai-spawner/spawner.sock")
 _SUDO = Path("/usr/bin/sudo")
 _REACHED = ("done",)
 _CLOSED = ("denied", "refused", "absent")
@@ -95,8 +94,8 @@ class Prober:
         yield Try("everybody's homes", "list", str(folders.home(_NOBODY).parent))
         yield Try("the daemon's runs", "list", str(self._parts.runs))
         yield Try("the people's socket", "ask", str(runtime / "people.sock"))
-        yield Try("the spawner's socket", "ask", str(SPAWNER))
-        yield Try("the spawner's policy", "write", str(POLICY))
+        yield Try("the spawner's socket", "ask", self._parts.config.settings.launcher.socket)
+        yield Try("the spawner's policy", "write", str(self._parts.config.folder / POLICY))
         yield Try("the configuration", "write", str(self._parts.config.folder / "kai.yaml"))
         yield Try("the daemon's process", "signal", str(os.getpid()))
         yield Try("the daemon's environment", "read", f"/proc/{os.getpid()}/environ")
