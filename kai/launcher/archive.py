@@ -1,13 +1,17 @@
 """Packs folders that somebody else fills into a tar, and unpacks such a tar: for backups.
 
-The standard library alone, so that a short run as the owner can do it. Nothing here follows a link: what is packed is
+The standard library alone, so that a short run as the owner can do it (``python -I -S archive.py``: a line of JSON on
+stdin, the tar on stdout, what was left out as JSON on stderr). Nothing here follows a link: what is packed is
 reached by descriptors of folders, and what is unpacked gets its links last.
 """
 
+import json
 import os
 import stat
+import sys
 import tarfile
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import PurePosixPath
 from typing import BinaryIO
 
@@ -159,22 +163,17 @@ def unpack(source: BinaryIO, target: str, tops: Collection[str], own: Callable[[
     """
     folders: dict[str, tarfile.TarInfo] = {}
     links: list[tuple[str, str]] = []
-    try:
-        with tarfile.open(fileobj=source, mode="r|") as tar:
-            for info in tar:
-                path = os.path.join(target, _safe(info.name, folders, tops))  # noqa: PTH118
-                if info.isdir():
-                    os.mkdir(path, 0o700)  # noqa: PTH102
-                    folders[info.name] = info
-                elif info.issym():
-                    links.append((path, info.linkname))
-                elif info.type in (tarfile.REGTYPE, tarfile.AREGTYPE) and info.sparse is None:
-                    _write(tar, info, path)
-                    own(path)
-                else:
-                    raise BadArchiveError(f"{info.name!a} is neither file, folder nor link")
-    except (tarfile.TarError, FileExistsError, EOFError) as error:
-        raise BadArchiveError(str(error)) from error
+    with _read(source) as tar:
+        for info in _members(tar, tops):
+            path = os.path.join(target, info.name)  # noqa: PTH118
+            if info.isdir():
+                os.mkdir(path, 0o700)  # noqa: PTH102
+                folders[info.name] = info
+            elif info.issym():
+                links.append((path, info.linkname))
+            else:
+                _write(tar, info, path)
+                own(path)
     for path, to in links:  # last: nothing was unpacked through one of them
         os.symlink(to, path)  # noqa: PTH211
         own(path)
@@ -185,14 +184,45 @@ def unpack(source: BinaryIO, target: str, tops: Collection[str], own: Callable[[
         own(path)
 
 
-def _safe(name: str, folders: Mapping[str, object], tops: Collection[str]) -> str:
-    """The name, when it is one of `tops`, or lies in a folder that this archive made itself."""
+def check(source: BinaryIO, tops: Collection[str]) -> None:
+    """Read all of what somebody else packed, as `unpack` would. Raises `BadArchiveError`."""
+    with _read(source) as tar:
+        for _ in _members(tar, tops):
+            pass
+
+
+@contextmanager
+def _read(source: BinaryIO) -> Iterator[tarfile.TarFile]:
+    try:
+        with tarfile.TarFile.open(fileobj=source, mode="r|") as tar:
+            yield tar
+    except (tarfile.TarError, FileExistsError, EOFError) as error:
+        raise BadArchiveError(str(error)) from error
+
+
+def _members(tar: tarfile.TarFile, tops: Collection[str]) -> Iterator[tarfile.TarInfo]:
+    """What is in it, each of a kind and in a place that `pack` knows, and no name twice."""
+    folders: set[str] = set()
+    names: set[str] = set()
+    for info in tar:
+        _safe(info.name, folders, tops)
+        if info.isdir():
+            folders.add(info.name)
+        elif not info.issym() and (info.type not in (tarfile.REGTYPE, tarfile.AREGTYPE) or info.sparse is not None):
+            raise BadArchiveError(f"{info.name!a} is neither file, folder nor link")
+        if info.name in names:
+            raise BadArchiveError(f"{info.name!a} is there twice")
+        names.add(info.name)
+        yield info
+
+
+def _safe(name: str, folders: Collection[str], tops: Collection[str]) -> None:
+    """Refuse a name that is neither one of `tops` nor in a folder that this archive made itself."""
     pure = PurePosixPath(name)
     parent = str(pure.parent)
     is_plain = str(pure) == name and not pure.is_absolute() and ".." not in pure.parts and "\0" not in name
     if not is_plain or (name not in tops and parent not in folders):
         raise BadArchiveError(f"{name!a} leads out of the archive")
-    return name
 
 
 def _write(tar: tarfile.TarFile, info: tarfile.TarInfo, path: str) -> None:
@@ -207,3 +237,13 @@ def _write(tar: tarfile.TarFile, info: tarfile.TarInfo, path: str) -> None:
             raise BadArchiveError(f"{info.name!a} is cut off")
         os.fchmod(file, info.mode & 0o777)
     os.utime(path, (info.mtime, info.mtime))
+
+
+def main(stdin: BinaryIO, stdout: BinaryIO, stderr: BinaryIO) -> None:
+    """Pack `roots` as whoever runs this."""
+    request = json.loads(stdin.readline())
+    stderr.write(json.dumps(pack(request["roots"], stdout, int(request["max_file_bytes"]))).encode())
+
+
+if __name__ == "__main__":
+    main(sys.stdin.buffer, sys.stdout.buffer, sys.stderr.buffer)

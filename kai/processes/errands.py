@@ -4,11 +4,11 @@ import json
 import os
 import pwd
 import sys
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, TypeVar
 
 import anyio
 from anyio import to_thread
@@ -21,6 +21,7 @@ from kai.processes.launcher import Launcher, LaunchSpec, Run
 from kai.processes.marks import MARK
 from kai.resources import module_file
 
+_T = TypeVar("_T")
 ERRAND_S = 30.0  # one errand, a large file aside
 BYTES_A_SECOND = 1024 * 1024  # slower than any disk that a home lies on
 _PIECE_BYTES = 256 * 1024
@@ -102,6 +103,39 @@ class Errands:
         answer, _ = await self._do(os_user, {"do": "probe", "tries": [*tries]}, Path(_FOLDER))
         return list(answer["seen"])
 
+    async def pack(self, os_user: str, roots: Mapping[str, str], out: BinaryIO, max_file_bytes: int) -> list[str]:
+        """Write a tar of the owner's folders to `out` (`kai.launcher.archive`); gives what was left out.
+
+        Raises `ErrandError`, `LaunchError`, or what `out` raises. Whoever it runs as may write what they like there.
+        """
+        own = await to_thread.run_sync(module_file, "launcher/archive.py")
+        program, said = str(Path(self._program).with_name(own.name) if self._program else own), bytearray()
+        request = {"roots": dict(roots), "max_file_bytes": max_file_bytes}
+        problem = ""
+        async with self._started(os_user, (self._python, "-I", "-S", program), {"LANG": "C.UTF-8"}) as run:
+
+            async def drain() -> None:
+                while piece := await run.read_err():
+                    said.extend(piece[: _HEAD_BYTES - len(said)])
+
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(drain)
+                await _send(run, json.dumps(request).encode() + b"\n", None)
+                try:
+                    while piece := await _within(ERRAND_S, run.read):
+                        await to_thread.run_sync(out.write, piece)
+                    problem = "" if (await _within(ERRAND_S, run.wait)).code == 0 else "the errand broke off"
+                except TimeoutError:
+                    problem = f"nothing came for {ERRAND_S:.0f} seconds"
+                    tasks.cancel_scope.cancel()
+        try:
+            left_out = [str(one) for one in json.loads(bytes(said))]
+        except (ValueError, TypeError):
+            problem = problem or "the errand broke off"
+        if problem:
+            raise ErrandError(os_user, next(iter(roots.values()), ""), problem, "unreadable")
+        return left_out
+
     async def output(self, os_user: str, argv: Sequence[str], env: Mapping[str, str], limit_s: float) -> str:
         """What a program writes to stdout and stderr when it is run as `os_user` without input."""
         async with self._started(os_user, argv, env) as run:
@@ -161,6 +195,11 @@ async def _send(run: Run, head: bytes, body: AsyncIterator[bytes] | None) -> Non
     except SessionBrokenError:
         pass
     await run.close_stdin()
+
+
+async def _within(limit_s: float, what: Callable[[], Awaitable[_T]]) -> _T:
+    with anyio.fail_after(limit_s):
+        return await what()
 
 
 async def _everything(run: Run, most: int) -> tuple[bytes, bytes]:

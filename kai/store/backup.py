@@ -15,6 +15,7 @@ from typing import BinaryIO
 
 import kai
 from kai.launcher import archive
+from kai.model.errors import KaiError
 from kai.store import manifest, opening, people
 from kai.store.binding import Error
 from kai.store.errors import DiskFullError, translate
@@ -102,7 +103,7 @@ class _Making:
             if path.is_file() and not path.is_symlink():
                 self._keep(path, f"{SHARED}/{kind}/{path.name}")
         if (self._state / "history").is_dir():
-            self._packed("history", {"history": str(self._state / "history")}, "")
+            self._packed("history", {"history": str(self._state / "history")})
         self._attachments()
         roots = {kind: self._state / kind for kind in KINDS if (self._state / kind).is_dir()}
         modes = {kind: (path.stat().st_mode & 0o777, path.stat().st_uid == 0) for kind, path in roots.items()}
@@ -120,11 +121,13 @@ class _Making:
                 back_up(db, self._draft / DATABASE)
             with closing(opening.connect_to(self._draft / DATABASE, 0)) as db:
                 everybody, migration = people.every(db, removed=True), version(db)
+                names = {row[0] for row in db.execute("SELECT channel FROM channel")}  # a shared one has a home
         except Error as error:
             self._check()  # what stopped it may be what asks to give up
             raise translate(error, path) from error
         self._add(DATABASE)
-        return {name for one in everybody for name in (one.principal, one.legacy_chat_id) if name}, migration
+        names |= {name for one in everybody for name in (one.principal, one.legacy_chat_id) if name}
+        return names, migration
 
     def _checked(self) -> int:
         try:
@@ -142,23 +145,34 @@ class _Making:
         if len(owners) > 1:
             self._left_out.append(f"people/{name}: its folders have several owners")
             return
-        self._owners[name] = _user(owners.pop())
-        self._packed(f"people/{name}", there, self._owners[name])
+        uid = owners.pop()
+        self._owners[name] = _user(uid)
+        self._packed(f"people/{name}", there, self._owners[name], uid)
 
-    def _packed(self, name: str, roots: Mapping[str, str], owner: str) -> None:
-        ours = not owner or os.geteuid() in (0, pwd.getpwnam(owner).pw_uid if not owner.isdigit() else int(owner))
+    def _packed(self, name: str, roots: Mapping[str, str], owner: str = "", uid: int = 0) -> None:
+        # Root packs nobody's files: a second name of a file that they may not read would bring it to them.
+        ours = not owner or os.geteuid() == uid
         if not ours and self._as_owner is None:
             self._left_out.append(f"{name}: it belongs to {owner}")
             return
         path = self._draft / f"{name}.tar"
         path.parent.mkdir(mode=0o700, exist_ok=True)
-        with path.open("xb", buffering=0) as file:
-            out: BinaryIO = _Careful(file, self._draft, self._check)  # type: ignore[assignment]
-            if ours or self._as_owner is None:
-                self._left_out += archive.pack(roots, out, self._max)
-            else:
-                self._left_out += self._as_owner(owner, roots, out, self._max)
-            os.fsync(file.fileno())
+        try:
+            with path.open("xb", buffering=0) as file:
+                out: BinaryIO = _Careful(file, self._draft, self._check, is_ours=ours)  # type: ignore[assignment]
+                if ours or self._as_owner is None:
+                    left_out = archive.pack(roots, out, self._max)
+                else:
+                    left_out = self._as_owner(owner, roots, out, self._max)
+                os.fsync(file.fileno())
+            if not ours:  # who packed it may do as they like, and must not spoil the rest
+                with path.open("rb") as file:
+                    archive.check(file, roots)
+        except (KaiError, archive.BadArchiveError) as error:
+            path.unlink()
+            self._left_out.append(f"{name}: {error}")
+            return
+        self._left_out += left_out
         path.chmod(0o600)
         self._add(f"{name}.tar")
 
@@ -196,13 +210,17 @@ class _Making:
 class _Careful:
     """A file that stops while there is still room for what the daemon has to keep."""
 
-    def __init__(self, file: BinaryIO, on: Path, check: Callable[[], None]) -> None:
+    def __init__(self, file: BinaryIO, on: Path, check: Callable[[], None], *, is_ours: bool) -> None:
         self._file, self._on, self._check = file, on, check
-        self._since = 0
+        self._since, self._is_ours = 0, is_ours
+        self._left = room(on) if is_ours else room(on) // 2  # nobody's files may keep those of the others out
 
     def write(self, data: bytes) -> int:
         self._check()
         self._since += len(data)
+        self._left -= len(data)
+        if self._left < 0 and not self._is_ours:
+            raise BackupError(str(self._on), "it would take more than half of the room that is left")
         if self._since >= _LOOK_BYTES:
             self._since = 0
             if room(self._on) <= 0:

@@ -5,9 +5,11 @@ import shutil
 import stat
 import sys
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
+from typing import BinaryIO
 
 import anyio
 from anyio import from_thread, to_thread
@@ -40,12 +42,17 @@ class Retention:
                     self._parts.clock.now(),
                     keep=settings.keep,
                     max_file_bytes=settings.max_file_bytes,
+                    as_owner=self._pack,
                     check=from_thread.check_cancelled,
                 )
             )
         view = backup_view(made)
         log.info("backup.made", path=view["path"], size_bytes=view["size_bytes"], left_out=len(view["left_out"]))
         return view
+
+    def _pack(self, os_user: str, roots: Mapping[str, str], out: BinaryIO, max_file_bytes: int) -> list[str]:
+        """From the thread that makes the backup: as the owner."""
+        return from_thread.run(self._parts.errands.pack, os_user, roots, out, max_file_bytes)
 
     async def backups(self) -> list[View]:
         """Those that there are, the newest first."""

@@ -31,6 +31,7 @@ def furnish(
     for name in ("fake_agent", "__init__.py"):
         source = FAKE_AGENT.parents[1] / name
         (shutil.copytree if source.is_dir() else shutil.copy)(source, root / "tests" / name)
+    shutil.copy(module_file("launcher/archive.py"), root / "archive.py")
     errand = Path(shutil.copy(module_file("launcher/errand.py"), root / "errand.py"))
     for name, mode in (("sessions", 0o1777), ("state", 0o711)):
         (root / name).mkdir()

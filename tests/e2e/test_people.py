@@ -13,6 +13,7 @@ from anyio.to_thread import run_sync
 from kai.model.errors import ApiError
 from kai.model.ids import AttachmentRef
 from kai.model.messages import InboundMessage
+from kai.store import restore
 from tests.e2e.house import Kai
 from tests.e2e.protected import folders, furnish, settle, speaking
 from tests.processes.os_users import PYTHON, Machine, a_machine, needs_root, os_user, root_folder
@@ -64,6 +65,25 @@ async def test_an_agent_runs_as_its_persons_os_user_in_their_own_home(kai: Kai, 
     assert told == {"user": ann.pw_name, "home": entry.pw_dir, "cwd": str(home), "groups": [entry.pw_gid]}
     assert (home / "AGENTS.md").owner() == ann.pw_name
     assert home.stat().st_mode & 0o777 == 0o700
+
+
+async def test_a_backup_holds_every_persons_files_packed_by_themselves_and_a_restore_gives_them_back(
+    kai: Kai, ann: User, bob: User, tmp_path: Path
+) -> None:
+    hers, his = await settle(kai, "Ann", ann), await settle(kai, "Bob", bob)
+    homes = kai.house.folders.state / "homes"
+    await become(ann.pw_name, f"echo mine > {homes / hers}/note; ln -s /etc/shadow {homes / hers}/link")
+    made = await kai.client.backup()
+    assert made["left_out"] == []
+    target = tmp_path / "state"
+    target.mkdir()
+    now = kai.daemon.parts.clock.now()
+    await run_sync(lambda: restore.restore(target, Path(made["path"]), now, replace=False))
+    note = target / "homes" / hers / "note"
+    assert (note.read_text(), note.owner()) == ("mine\n", ann.pw_name)
+    assert (target / "homes" / hers / "link").is_symlink()
+    assert (target / "homes" / his).owner() == bob.pw_name
+    assert (target / "homes").stat().st_mode == homes.stat().st_mode
 
 
 async def test_the_block_carries_what_the_owner_wrote_read_as_the_owner(kai: Kai, ann: User) -> None:

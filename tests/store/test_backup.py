@@ -3,12 +3,15 @@
 import os
 import signal
 import time
+from collections.abc import Mapping
 from contextlib import ExitStack, closing
 from datetime import timedelta
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
+from kai.launcher import archive
 from kai.store import backup, opening, restore
 from kai.store.binding import connect
 from kai.store.errors import DiskFullError
@@ -95,18 +98,32 @@ def test_files_of_another_user_are_left_out_and_named_unless_they_pack_them(
         pytest.skip("only root can give a file to another user")
     for kind in backup.KINDS:
         os.chown(state / kind / "p-bob", 65534, 65534)
-    monkeypatch.setattr(os, "geteuid", lambda: 4711)  # as a daemon that is nobody special
-    monkeypatch.setattr(backup, "_user", lambda uid: "nobody" if uid == 65534 else "4711")
     made = make(state)
     assert made.manifest.left_out == ("people/p-bob: it belongs to nobody",)
-    asked: list[str] = []
 
-    def as_owner(owner: str, roots: object, out: object, most: int) -> list[str]:
-        asked.append(owner)
-        return ["one thing"]
+    def as_owner(owner: str, roots: Mapping[str, str], out: BinaryIO, most: int) -> list[str]:
+        assert owner == "nobody"
+        return [*archive.pack(roots, out, most), "one thing"]
 
-    assert make(state, 1, as_owner=as_owner).manifest.left_out == ("one thing",)
-    assert asked == ["nobody"]
+    made = make(state, 1, as_owner=as_owner)
+    assert made.manifest.left_out == ("one thing",)
+    assert "people/p-bob.tar" in made.manifest.files
+
+    def evil(owner: str, roots: Mapping[str, str], out: BinaryIO, most: int) -> list[str]:
+        archive.pack({"homes/p-ann": str(state / "homes" / "p-ann")}, out, most)
+        return []
+
+    made = make(state, 2, as_owner=evil)
+    assert "leads out" in made.manifest.left_out[0]
+    assert "people/p-bob.tar" not in made.manifest.files
+    restore.check(made.path)
+
+    def endless(owner: str, roots: Mapping[str, str], out: BinaryIO, most: int) -> list[str]:
+        while True:
+            out.write(b"x" * MIB)
+
+    monkeypatch.setattr(backup, "room", lambda _: 20 * MIB)
+    assert "half of the room" in make(state, 3, as_owner=endless).manifest.left_out[0]
 
 
 def test_a_folder_swapped_for_a_link_is_not_followed(state: Path) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from kai.launcher import archive
 from kai.model.states import TurnState
 from kai.store import backup, deliveries, migrate, opening, restore, turns
 from kai.store.errors import CorruptDatabaseError, DaemonRunningError, DiskFullError, UnfinishedRestoreError
@@ -180,7 +181,8 @@ def test_files_are_given_to_their_owners_by_root_and_refused_to_anybody_else(
         (state / kind).chmod(0o711)
         for path in (state / kind / "p-bob", *(state / kind / "p-bob").iterdir()):
             os.chown(path, 65534, 65534)
-    made = backup.make(state, START, keep=1, max_file_bytes=10**6).path
+    pack = lambda _, *more: archive.pack(*more)  # noqa: E731
+    made = backup.make(state, START, keep=1, max_file_bytes=10**6, as_owner=pack).path
     target = tmp_path / "new"
     target.mkdir()
     with monkeypatch.context() as nobody:
