@@ -126,8 +126,35 @@ async def gather(
     `now` is aware. `fence_seed` is drawn at random unless given. Raises only what the store raises: files and memory
     that cannot be had are states in the facts.
     """
+    zone = await _zone(sources, _zone_name(asked, rules))
+    facts = _given(asked, seated, rules, zone, now, fence_seed)
+    facts = await _with_past(facts, sources, asked)
+    if facts.fresh:
+        facts = await _with_files(facts, sources, asked, seated, rules)
+    return await _with_memory(facts, sources, None if facts.fresh else seated.session)
+
+
+def gather_at_once(
+    db: Connection, sources: Sources, asked: Asked, seated: Seated, rules: Rules, *, now: datetime
+) -> Facts | None:
+    """The same facts within a transaction: those of a plain message for a live session. None: there is more to it."""
+    zone = sources.zones.get(_zone_name(asked, rules))
+    if zone is None or asked.reply_to is not None or seated.fresh:
+        return None
+    facts = _given(asked, seated, rules, zone, now, "")
+    if (known := _without_search(facts, seated.session)) is not None:
+        return known
+    retrieval = sources.retriever.at_once(db, _scope(facts), facts.words, facts.agent.memory, seated.session)
+    return _with_retrieval(facts, retrieval) if retrieval else None
+
+
+def _zone_name(asked: Asked, rules: Rules) -> str:
+    return (asked.person.zone if asked.person else "") or rules.zone
+
+
+def _given(asked: Asked, seated: Seated, rules: Rules, zone: tzinfo, now: datetime, fence_seed: str) -> Facts:
+    """What is known without a look at anything."""
     person = asked.person
-    zone = await _zone(sources, (person.zone if person else "") or rules.zone)
     zone_name = zone.key if isinstance(zone, ZoneInfo) else "UTC"
     speaker = Speaker(
         person.principal if person else None,
@@ -136,7 +163,7 @@ async def gather(
         zone_name,
     )
     fresh = seated.fresh and not (asked.steered or asked.native_command)
-    facts = Facts(
+    return Facts(
         turn=asked.turn,
         channel=asked.channel.channel,
         kind=asked.channel.kind,
@@ -163,10 +190,6 @@ async def gather(
         steered=asked.steered,
         native_command=asked.native_command,
     )
-    facts = await _with_past(facts, sources, asked)
-    if fresh:
-        facts = await _with_files(facts, sources, asked, seated, rules)
-    return await _with_memory(facts, sources, None if fresh else seated.session)
 
 
 async def read_file(sources: Sources, rules: Rules, path: Path, *, root: Path, owner_uid: int | None) -> PersonFile:
@@ -237,6 +260,16 @@ async def _with_files(facts: Facts, sources: Sources, asked: Asked, seated: Seat
 
 async def _with_memory(facts: Facts, sources: Sources, session: SessionId | None) -> Facts:
     """Memory hits for the person's own words. A search that fails or hangs is a fault that is said, never hits."""
+    if (known := _without_search(facts, session)) is not None:
+        return known
+    retrieval = Retrieval(RetrievalStatus.UNAVAILABLE, reason="fault")
+    with anyio.move_on_after(RETRIEVAL_S), suppress(KaiError):
+        retrieval = await sources.retriever.retrieve(_scope(facts), facts.words, facts.agent.memory, session)
+    return _with_retrieval(facts, retrieval)
+
+
+def _without_search(facts: Facts, session: SessionId | None) -> Facts | None:
+    """The facts when nothing is looked for; None when something is."""
     if facts.memory is not MemoryMode.ENABLED or facts.steered or facts.native_command:
         return facts
     principal, policy = facts.speaker.principal, facts.agent.memory
@@ -245,11 +278,15 @@ async def _with_memory(facts: Facts, sources: Sources, session: SessionId | None
         return replace(facts, retrieval=Retrieval(RetrievalStatus.DENIED, reason=reason, searched=refused))
     if session is None and not facts.words.strip():
         return replace(facts, retrieval=Retrieval(RetrievalStatus.DISABLED, reason="no_words"))
-    assert principal is not None
-    retrieval = Retrieval(RetrievalStatus.UNAVAILABLE, reason="fault")
-    with anyio.move_on_after(RETRIEVAL_S), suppress(KaiError):
-        scope = Scope(principal, facts.channel, facts.agent.name, Way.AUTO, turn=facts.turn)
-        retrieval = await sources.retriever.retrieve(scope, facts.words, policy, session)
+    return None
+
+
+def _scope(facts: Facts) -> Scope:
+    assert facts.speaker.principal is not None
+    return Scope(facts.speaker.principal, facts.channel, facts.agent.name, Way.AUTO, turn=facts.turn)
+
+
+def _with_retrieval(facts: Facts, retrieval: Retrieval) -> Facts:
     facts = replace(facts, corrections=facts.corrections + retrieval.corrections)
     fault = retrieval.status is RetrievalStatus.UNAVAILABLE
     return replace(facts, retrieval=retrieval, memory=MemoryMode.FAULT if fault else facts.memory)

@@ -13,7 +13,7 @@ from kai.model.context import Hit, Retrieval, RetrievalStatus
 from kai.model.errors import DeniedError, StoreError
 from kai.model.ids import SessionId
 from kai.model.memory import Policy, Record, Scope, Searched
-from kai.store import beside, eligible, exposures, namespaces, shelves
+from kai.store import beside, eligible, exposures, namespaces, shelves, vectors
 from kai.store.binding import Connection
 from kai.store.database import Store
 from kai.store.eligible import Place
@@ -32,6 +32,12 @@ class Retriever(Protocol):
     async def retrieve(
         self, scope: Scope, query: str, policy: Policy = ..., session: SessionId | None = None
     ) -> Retrieval: ...
+
+    def at_once(
+        self, db: Connection, scope: Scope, query: str, policy: Policy, session: SessionId | None
+    ) -> Retrieval | None:
+        """The same within a transaction of the caller; None when it takes longer than that. Faults are raised."""
+        ...
 
 
 class Question(Protocol):
@@ -59,6 +65,11 @@ class DisabledRetriever:
     async def retrieve(
         self, scope: Scope, query: str, policy: Policy | None = None, session: SessionId | None = None
     ) -> Retrieval:
+        return Retrieval(RetrievalStatus.DISABLED)
+
+    def at_once(
+        self, db: Connection, scope: Scope, query: str, policy: Policy, session: SessionId | None
+    ) -> Retrieval | None:
         return Retrieval(RetrievalStatus.DISABLED)
 
 
@@ -99,14 +110,24 @@ class StoreRetriever:
             asked = await self._ask(scope, query) if policy.inject else _Asking()
             return await self.store.read(self._for_block, scope, query, policy, session, asked)
         except DeniedError as error:
-            reason = error.reason.partition(":")[0]
-            return Retrieval(RetrievalStatus.DENIED, reason=reason, searched=refused(policy.inject, "denied", reason))
+            return _denied(error, policy)
         except EmbedderUnavailableError as error:
             searched = refused(policy.inject, "unavailable", f"embedder_{error.reason}")
             return Retrieval(RetrievalStatus.UNAVAILABLE, reason=f"embedder_{error.reason}", searched=searched)
         except StoreError:
             searched = refused(policy.inject, "unavailable", "fault")
             return Retrieval(RetrievalStatus.UNAVAILABLE, reason="fault", searched=searched)
+
+    def at_once(
+        self, db: Connection, scope: Scope, query: str, policy: Policy, session: SessionId | None
+    ) -> Retrieval | None:
+        asks = self.vectors is not None and policy.inject and query.strip()
+        if asks and any(space.embedder is not None for space in vectors.spaces(db, _shelves(scope))):
+            return None  # the question has to be embedded
+        try:
+            return self._for_block(db, scope, query, policy, session, _Asking())
+        except DeniedError as error:
+            return _denied(error, policy)
 
     async def search(
         self, scope: Scope, query: str, policy: Policy, wanted: tuple[str, ...] = ()
@@ -125,8 +146,7 @@ class StoreRetriever:
         if self.vectors is None or not query.strip():
             return _Asking()
         try:
-            shelves = (f"person/{scope.principal}", f"channel/{scope.channel}", "global")
-            return _Asking(await self.vectors.asked(shelves, query), self.vectors.floor)
+            return _Asking(await self.vectors.asked(_shelves(scope), query), self.vectors.floor)
         except EmbedderUnavailableError as error:
             if self.must_be_near:
                 raise
@@ -241,6 +261,15 @@ def _standing(db: Connection, here: Place, best: Sequence[Candidate], now: datet
         if len(found) >= LOOKED_AT:
             break
     return found[:LOOKED_AT]
+
+
+def _shelves(scope: Scope) -> tuple[str, ...]:
+    return f"person/{scope.principal}", f"channel/{scope.channel}", "global"
+
+
+def _denied(error: DeniedError, policy: Policy) -> Retrieval:
+    reason = error.reason.partition(":")[0]
+    return Retrieval(RetrievalStatus.DENIED, reason=reason, searched=refused(policy.inject, "denied", reason))
 
 
 def refused(patterns: tuple[str, ...], status: str, reason: str) -> tuple[Searched, ...]:

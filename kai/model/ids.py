@@ -19,6 +19,7 @@ AddressId = NewType("AddressId", str)
 # No vowels and nothing that looks like another sign: an id read aloud is typed back right, and spells no word.
 _ALPHABET = "23456789bcdfghjkmnpqrstvwxz"
 _LENGTH = 12  # 27^12 is 57 bits: no collision to fear in one house
+_TRIPLES = tuple(a + b + c for a in _ALPHABET for b in _ALPHABET for c in _ALPHABET)
 
 
 def fresh(prefix: str) -> str:

@@ -90,6 +90,9 @@ class KeptRun:
     async def read_err(self) -> bytes:
         return await self._stderr.read()
 
+    def write_at_once(self, data: bytes) -> int:
+        return self._stdin.write_at_once(data)
+
     async def write(self, data: bytes) -> None:
         if not await self._stdin.write(data):
             raise SessionBrokenError(self.run, "it does not read its input any more")

@@ -88,6 +88,10 @@ class Run(Protocol):
         """As `read`, of stderr. It must be drained all the time, or the agent stops."""
         ...
 
+    def write_at_once(self, data: bytes) -> int:
+        """How many bytes of `data` the pipe took without a wait; what is left is for `write`, where a fault is told."""
+        ...
+
     async def write(self, data: bytes) -> None:
         """Write all of `data` in pieces. Raises `SessionBrokenError` when the pipe is gone.
 

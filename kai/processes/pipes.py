@@ -14,14 +14,19 @@ class ReadEnd:
     def __init__(self, descriptor: int) -> None:
         os.set_blocking(descriptor, False)
         self._descriptor: int | None = descriptor
+        self._had_to_wait = False
 
     async def read(self) -> bytes:
         """The next 1 to 65,536 bytes; ``b""`` at the end of the stream and once this end is closed."""
-        await checkpoint()  # before the read: what was read is never lost to a cancellation
+        # Before the read: what was read is never lost to a cancellation. Without it a flood would leave no one a turn.
+        if not self._had_to_wait:
+            await checkpoint()
+        self._had_to_wait = False
         while self._descriptor is not None:
             try:
                 return os.read(self._descriptor, PIECE_BYTES)
             except BlockingIOError:
+                self._had_to_wait = True
                 try:
                     await anyio.wait_readable(self._descriptor)
                 except anyio.ClosedResourceError:
@@ -40,6 +45,15 @@ class WriteEnd:
         os.set_blocking(descriptor, False)
         self._descriptor: int | None = descriptor
         self._lock = anyio.Lock(fast_acquire=True)
+
+    def write_at_once(self, data: bytes) -> int:
+        """How many bytes of `data` went out without a wait; none while another's are on their way."""
+        if self._descriptor is None or self._lock.locked():
+            return 0
+        try:
+            return os.write(self._descriptor, data[:PIECE_BYTES])
+        except (BlockingIOError, BrokenPipeError):
+            return 0
 
     async def write(self, data: bytes) -> bool:
         """Write all of `data`. False when nobody can read it any more, or this end is closed."""

@@ -1,7 +1,9 @@
 """A turn in flight in a session: its contract, its caller's stream of events, and its limits in time."""
 
-import contextlib
+import asyncio
 import math
+from collections import deque
+from collections.abc import AsyncIterator
 from dataclasses import replace
 
 import anyio
@@ -16,6 +18,34 @@ from kai.protocols.turn import Turn
 BUSY_SHARE = 0.15  # of a core: Claude uses 0.04 on average, at times 0.12, while it only waits for its provider
 
 
+class Events:
+    """The events of a turn for its caller, in order. What is there is taken without a pause: it came in one piece."""
+
+    def __init__(self) -> None:
+        self._waiting: deque[BackendEvent] = deque()
+        self._news = anyio.Event()
+        self._has_ended = False
+
+    def put(self, event: BackendEvent) -> None:
+        self._waiting.append(event)
+        self._news.set()
+
+    def end(self) -> None:
+        self._has_ended = True
+        self._news.set()
+
+    def __aiter__(self) -> AsyncIterator[BackendEvent]:
+        return self
+
+    async def __anext__(self) -> BackendEvent:
+        while not self._waiting:
+            if self._has_ended:
+                raise StopAsyncIteration
+            self._news = anyio.Event()
+            await self._news.wait()
+        return self._waiting.popleft()
+
+
 class Running:
     """One object a turn, and so its own generation: what arrives for another one is never put into this one.
 
@@ -26,10 +56,11 @@ class Running:
     def __init__(self, dispatch: DispatchId, native_id: str, limits: Limits, now: float) -> None:
         self.dispatch = dispatch
         self.turn = Turn(limits, native_id)
-        self._sink, self.events = anyio.create_memory_object_stream[BackendEvent](math.inf)
+        self.events = Events()
         self.verdict: Failed | None = None
         self.stopping = False
         self.done = anyio.Event()
+        self.guard: asyncio.TimerHandle | None = None  # starts the watch on its limits, if it lasts
         self._limits = limits
         self._began = now
         self._life = now
@@ -42,17 +73,10 @@ class Running:
             event = self._last_word(event, process_gone=process_gone)
         self._trouble = event.reason if isinstance(event, Limit) else ""
         for out in self.turn.take(event):
-            # The caller may have left early; it is waiting for the end then.
-            with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
-                self._sink.send_nowait(out)
+            self.events.put(out)
         if self.turn.end is not None:
-            self._sink.close()
+            self.events.end()
             self.done.set()
-
-    def close(self) -> None:
-        """Nobody listens any more."""
-        self._sink.close()
-        self.events.close()
 
     def _last_word(self, end: Finished | Failed, *, process_gone: bool) -> Finished | Failed:
         """The end as the caller gets it: kai's own reason first, then the wish to stop, then what the agent said."""

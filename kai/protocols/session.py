@@ -5,9 +5,9 @@ of the process (which is not the end of stdout), one a turn watches its limits. 
 `open_session`; when it returns, no process of the run is left.
 """
 
-import math
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -23,9 +23,10 @@ from kai.model.errors import FailureKind, SessionBrokenError, SessionLostError
 from kai.model.events import BackendEvent, Choice, Compacted, Failed, ToolCall, Unsolicited
 from kai.model.ids import DispatchId
 from kai.processes.launcher import Launcher, LaunchSpec, Run, Stats
-from kai.protocols.child import Child, StopReport
+from kai.protocols.child import UNSAID_S, Child, StopReport
 from kai.protocols.classify import of_kind
 from kai.protocols.driver import Background, Driver, Lost, Outputs, Ready, Send, Skipped, Wake
+from kai.protocols.frames import Frames
 from kai.protocols.resets import told_reset
 from kai.protocols.running import Running
 from kai.protocols.wirefile import WireFile, prompt_fields
@@ -33,6 +34,7 @@ from kai.wire.lines import LineFramer, Overlong
 from kai.wire.record import Kind
 
 QUICK_S = 0.25  # a turn that is over by then needs no watch on its CPU, and the look would slow it down
+REST_S = UNSAID_S  # after a turn, before the look at what it started: all of /proc is gone through for it
 _SPOILT = frozenset({FailureKind.LAUNCH, FailureKind.CRASH, FailureKind.PROTOCOL})
 SETTLE_S = 0.3  # after a stopped turn: what still comes belongs to it, and must not meet the next one
 
@@ -68,10 +70,11 @@ class Session:
         self._lost: Lost | None = None
         self._refused: Failed | None = None  # another model or effort: all is as it was
         self._background = False
+        self._will_look = False
         self._skipped: set[str] = set()
         self._wakes: dict[str, Wake] = {}
         self._scopes: list[anyio.CancelScope] = []
-        self._frames, self._to_write = anyio.create_memory_object_stream[bytes](math.inf)
+        self._frames = Frames(run, wire, limits.write_s, self._write_failed)
         self._stopping = anyio.Lock()
         self._is_closing = False
         self._started = anyio.Event()
@@ -160,7 +163,6 @@ class Session:
                 if not running.done.is_set():
                     with anyio.CancelScope(shield=True):
                         await self._stop(running)
-                running.close()
         finally:
             self._reserved = False
 
@@ -226,7 +228,8 @@ class Session:
         if self._compacted:
             self._compacted = False
             self._emit(Compacted())
-        self._go(self._guard, running)
+        quick_s = min(QUICK_S, running.pause_s(self._clock.monotonic()))
+        running.guard = asyncio.get_running_loop().call_later(quick_s, self._go, self._guard, running)
         return running
 
     def _emit(self, event: BackendEvent) -> None:
@@ -242,18 +245,24 @@ class Session:
         self._child.has_used_tools |= isinstance(event, ToolCall)
         running.put(event, process_gone=self._child.exit is not None)
         if running.done.is_set():
-            self._go(self._child.look)
+            if running.guard is not None:
+                running.guard.cancel()
+            if not (self._will_look or self._child.has_used_tools):
+                self._will_look = True
+                self._go(self._look)
             self._running, self.idle_since = None, self._clock.monotonic()
             if running.stopping:
                 self._settled_at = self._clock.monotonic() + SETTLE_S
         elif running.turn.over is not None and running.verdict is None:
             self._go(self._abort, running, running.turn.over)
 
+    async def _look(self) -> None:
+        await anyio.sleep(REST_S)
+        self._will_look = False
+        await self._child.look()
+
     async def _guard(self, running: Running) -> None:
         """Watch the limits of one turn, whatever the reader is doing."""
-        with anyio.move_on_after(min(QUICK_S, running.pause_s(self._clock.monotonic()))):
-            await running.done.wait()
-            return
         cpu_s = await self._child.look()
         while True:
             pause_s = running.pause_s(self._clock.monotonic())
@@ -310,7 +319,7 @@ class Session:
     async def get_ready(self, tasks: TaskGroup, resume: str) -> None:
         """Start the tasks and the driver; return when a prompt is taken. Raises `SessionLostError`."""
         self._tasks = tasks
-        for task in (self._read, self._write, self._child.drain, self._watch):
+        for task in (self._read, self._frames.write, self._child.drain, self._watch):
             self._go(task)
         self._wire.call("start", resume=resume)
         self._take(self._driver.start(resume))
@@ -341,10 +350,9 @@ class Session:
         for scope in self._scopes:
             scope.cancel()
 
-    def close_streams(self) -> None:
+    def close_frames(self) -> None:
         """After the tasks: a writer that still waits would take its closed stream for a fault."""
         self._frames.close()
-        self._to_write.close()
 
     async def _read(self) -> None:
         framer = LineFramer(self.limits.line_bytes)
@@ -365,16 +373,6 @@ class Session:
         if self._running is not None and line:
             self._running.hears(self._clock.monotonic())
         self._take(self._driver.feed(line))
-
-    async def _write(self) -> None:
-        async for frame in self._to_write:
-            self._wire.add(Kind.WRITTEN, frame)
-            try:
-                with anyio.fail_after(self.limits.write_s):
-                    await self._run.write(frame)
-            except (SessionBrokenError, TimeoutError) as error:
-                self._write_failed(error)
-                return
 
     def _write_failed(self, error: Exception) -> None:
         """Half a frame may be in the pipe: nothing more can be said to this process."""
@@ -412,11 +410,10 @@ class Session:
         for output in outputs:
             match output:
                 case Send(frame):
-                    with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):  # nobody is there to hear it
-                        self._frames.send_nowait(frame)
-                case Wake(_, name):
+                    self._frames.send(frame)
+                case Wake(after_s, name):
                     self._wakes[name] = output
-                    self._go(self._wake, output)
+                    asyncio.get_running_loop().call_later(after_s, self._wake, output)
                 case Ready():
                     self.ready = output
                     self._started.set()
@@ -434,9 +431,8 @@ class Session:
                 case _:
                     self._emit(output)
 
-    async def _wake(self, wake: Wake) -> None:
-        await anyio.sleep(wake.after_s)
-        if self._wakes.get(wake.name) is wake:
+    def _wake(self, wake: Wake) -> None:
+        if self._wakes.get(wake.name) is wake and not self._gone.is_set():
             self._wire.call("wake", wake=wake.name)
             self._take(self._driver.wake(wake.name))
 
@@ -492,6 +488,6 @@ async def open_session(  # noqa: PLR0913 - what a session is made of, by name
         with anyio.CancelScope(shield=True):
             await run.aclose()
             if session is not None:
-                session.close_streams()
+                session.close_frames()
             if wire is not None:
                 await wire.end(keep=keep_wire)

@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
-_PLAIN = frozenset({str, int, bool, float, bytes})  # stand as they are: nearly all
+_PLAIN = frozenset({str, int, float, bytes})  # stand as they are: nearly all
 
 
 def stamp(moment: datetime) -> int:
@@ -29,15 +29,17 @@ def stamp(moment: datetime) -> int:
 
 def insert(db: Connection, table: str, /, **columns: object) -> int:
     """Insert one row, each column by name. Gives its row number (of no use in tables without one)."""
-    cursor = db.execute(_insertion(table, tuple(columns)), [packed(value) for value in columns.values()])
-    return cursor.lastrowid or 0
+    given = {name: value for name, value in columns.items() if value is not None}
+    row = [value if type(value) in _PLAIN else packed(value) for value in given.values()]
+    return db.execute(_insertion(table, tuple(given)), row).lastrowid or 0
 
 
 def insert_all(db: Connection, table: str, things: Sequence[Any], beside: Callable[[int], dict[str, object]]) -> None:
     """Insert the fields of each of `things` as a row, with the columns that `beside` gives for its position."""
     rows = [{**beside(at), **values(thing)} for at, thing in enumerate(things)]
     if rows:
-        db.executemany(_insertion(table, tuple(rows[0])), [[packed(value) for value in row.values()] for row in rows])
+        table_rows = ([value if type(value) in _PLAIN else packed(value) for value in row.values()] for row in rows)
+        db.executemany(_insertion(table, tuple(rows[0])), table_rows)
 
 
 def values(thing: Any, *but: str) -> dict[str, Any]:
@@ -71,8 +73,12 @@ def packed(value: object) -> object:
     """What stands in a column for a value."""
     if value is None or type(value) in _PLAIN:
         return value
+    if isinstance(value, StrEnum):
+        return value.value  # the driver would ask whether anybody adapts this type
     if isinstance(value, datetime):
         return stamp(value)
+    if isinstance(value, bool):
+        return int(value)
     if isinstance(value, tuple):
         return json.dumps(value, ensure_ascii=False, default=_choice_fields) if value else "[]"
     return value

@@ -17,6 +17,7 @@ _DELIVERY = (
     "JOIN address a ON a.address = d.address LEFT JOIN question q ON q.ask = d.ask"
 )
 _CUT = "the connection was cut while it was sent"
+CLAIM_LIMIT = 50
 _OUTCOMES = {
     ReceiptOutcome.SENT: DeliveryState.SENT,
     ReceiptOutcome.UNSENT: DeliveryState.PENDING,
@@ -47,11 +48,14 @@ def of_turn(db: Connection, turn: TurnId) -> tuple[Delivery, ...]:
     return read_all(Delivery, db.execute(f"{_DELIVERY} WHERE d.turn = ? ORDER BY d.number", (turn,)))
 
 
-def claim(db: Connection, bridge: str, now: datetime, limit: int) -> tuple[Delivery, ...]:
-    """Give up to `limit` pending deliveries to a bridge, lowest number first. Claimed ones are given to nobody else."""
+def claim(db: Connection, bridge: str, now: datetime, limit: int | None = None) -> tuple[Delivery, ...]:
+    """Give up to `limit` pending deliveries to a bridge, lowest number first. Claimed ones are given to nobody else.
+
+    Unless given, `limit` is `CLAIM_LIMIT`.
+    """
     rows = db.execute(
         # A bound LIMIT makes SQLite plan anew each time.
-        f"{_DELIVERY} WHERE d.bridge = ? AND d.state = 'pending' ORDER BY d.number LIMIT {int(limit)}",
+        f"{_DELIVERY} WHERE d.bridge = ? AND d.state = 'pending' ORDER BY d.number LIMIT {int(limit or CLAIM_LIMIT)}",
         (bridge,),
     ).fetchall()
     for row in rows:

@@ -1,8 +1,9 @@
 """Messages: append-only, numbered within their channel. Edits and deletions are messages that name another."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 from kai.model.errors import QueueFullError, UnknownThingError
 from kai.model.ids import ChannelId, MessageId, PrincipalId, TurnId, fresh
@@ -53,8 +54,12 @@ def take(
     now: datetime,
     *,
     queue_bound: int,
+    begin: Callable[[Turn, Message], Turn] | None = None,
 ) -> tuple[Accepted, tuple[Turn, Message] | None]:
-    """Like `accept`; gives the new turn and its message with it, where there is one."""
+    """Like `accept`; gives the new turn and its message with it, where there is one.
+
+    `begin` is asked when nothing is before the turn, and gives it as it shall be kept: queued, or running already.
+    """
     if known := _known(db, inbound):
         return Accepted(known["message"], known["turn"], known["channel"], duplicate=True), None
     said = replace(draft(address.channel, Author.PERSON, principal, name, inbound.text, now), turn=TurnId(fresh("t")))
@@ -70,6 +75,8 @@ def take(
     said = keep(db, said, inbound)
     assert said.turn is not None
     turn = Turn(said.turn, said.channel, said.message, principal, address.address, TurnState.QUEUED, now)
+    if begin is not None and not waiting + live:
+        turn = begin(turn, said)
     insert(db, "turn", **values(turn))
     return Accepted(said.message, turn.turn, said.channel, queued_before=waiting + live), (turn, said)
 
@@ -117,19 +124,20 @@ def keep(
     if not counted:
         raise UnknownThingError("channel", message.channel)
     number, channel_seq = counted[0]
-    came = {}
+    came, more = dict[str, Any](), dict[str, Any](number=number)
     if inbound:
         came = {"bridge": inbound.bridge, "chat": inbound.chat, "sent_at": inbound.sent_at}
-        message = replace(message, reply_to=_named(db, inbound, inbound.reply_to), external_id=inbound.external_id)
-    columns = values(message, "number", "attachments", "external_id")
+        more |= {"reply_to": _named(db, inbound, inbound.reply_to), "external_id": inbound.external_id}
+    message = replace(message, **more)
+    columns = values(message, "attachments", "external_id")
     external_id = message.external_id or None
-    seq = insert(db, "message", **columns, **came, number=number, external_id=external_id, aside=aside, deleted=deleted)
+    seq = insert(db, "message", **columns, **came, external_id=external_id, aside=aside, deleted=deleted)
     if not aside:
         words.add(db, channel_seq, seq, message.text)
     if inbound and inbound.attachments:
         files = attachments.link(db, inbound.attachments, message.channel, number, message.principal)
-        return replace(message, number=number, attachments=files)
-    return replace(message, number=number)
+        return replace(message, attachments=files)
+    return message
 
 
 def get(db: Connection, message: MessageId) -> Message:

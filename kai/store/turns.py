@@ -134,19 +134,19 @@ def begin(db: Connection, turn: TurnId, dispatch: Dispatch, snapshot: ContextBlo
     else:
         _run(db, known, now, **by)
     sessions.run_started(db, dispatch.run, dispatch.session, now)
-    columns = values(dispatch, "turn", "state", "sent_at", "settled_at", "frame_sha256", "native_id", "steered")
-    row = {**columns, "bare": snapshot.bare, "tokens": snapshot.tokens, "prepared_at": now}
-    insert(db, "dispatch", turn=turn, state=DispatchState.PREPARED, **row)
-    snapshots.keep(db, dispatch.dispatch, snapshot)
+    keep(db, replace(dispatch, state=DispatchState.PREPARED, sent_at=None, frame_sha256="", native_id=""), snapshot)
 
 
 def steer(db: Connection, dispatch: Dispatch, snapshot: ContextBlock) -> None:
     """Keep what is put into a running turn, before a byte of it is written. It is no attempt that could be cut."""
     now = dispatch.prepared_at
-    columns = values(dispatch, "state", "sent_at", "settled_at", "steered")
-    row = {**columns, "bare": snapshot.bare, "tokens": snapshot.tokens, "sent_at": now, "settled_at": now}
-    insert(db, "dispatch", **row, state=DispatchState.SETTLED, steered=True)
+    keep(db, replace(dispatch, state=DispatchState.SETTLED, sent_at=now, settled_at=now, steered=True), snapshot)
     db.execute("UPDATE turn SET attempts = ? WHERE turn = ?", (dispatch.attempt, dispatch.turn))
+
+
+def keep(db: Connection, dispatch: Dispatch, snapshot: ContextBlock) -> None:
+    """Keep an attempt as it is, and its block. Its turn must be running, and its session and run be known."""
+    insert(db, "dispatch", **values(dispatch), bare=snapshot.bare, tokens=snapshot.tokens)
     snapshots.keep(db, dispatch.dispatch, snapshot)
 
 
@@ -194,7 +194,8 @@ def finish(
     known = get(db, turn)
     if outcome.state not in ENDED_TURNS:
         raise WrongMoveError("turn", turn, known.state, outcome.state)
-    questions.close_all(db, turn, AskState.CANCELLED, now, reason=f"the turn ended: {outcome.state}")
+    if known.state is TurnState.ASKING:  # only then is one open
+        questions.close_all(db, turn, AskState.CANCELLED, now, reason=f"the turn ended: {outcome.state}")
     answer = _keep_answer(db, known, outcome, answer_name, now)
     columns: dict[str, Any] = {name: getattr(outcome, name) for name in ("failure", "reason", "detail")}
     columns["usage"] = json.dumps(asdict(outcome.usage)) if outcome.usage else "{}"
@@ -273,8 +274,14 @@ def _keep_answer(db: Connection, turn: Turn, outcome: Outcome, name: str, now: d
     if not outcome.text.strip() and not outcome.tool_lines:
         return None
     said = messages.draft(turn.channel, Author.AGENT, turn.principal, name, outcome.text, now)
-    said = replace(said, turn=turn.turn, backend=turn.backend)
-    return messages.keep(db, replace(said, tool_lines=outcome.tool_lines, incomplete=outcome.incomplete))
+    said = replace(
+        said,
+        turn=turn.turn,
+        backend=turn.backend,
+        tool_lines=outcome.tool_lines,
+        incomplete=outcome.incomplete,
+    )
+    return messages.keep(db, said)
 
 
 def _telling(turn: Turn, outcome: Outcome, owed: Sequence[NewDelivery]) -> list[NewDelivery]:
@@ -289,7 +296,7 @@ def _telling(turn: Turn, outcome: Outcome, owed: Sequence[NewDelivery]) -> list[
             told.append(NewDelivery(turn.address, DeliveryKind.NOTICE, text))
             telling = [len(told) - 1]
     told[telling[0]] = replace(told[telling[0]], state=outcome.state)
-    return [replace(new, turn=turn.turn) for new in told]
+    return [new if new.turn == turn.turn else replace(new, turn=turn.turn) for new in told]
 
 
 def _end_attempt(db: Connection, turn: TurnId, state: TurnState, now: datetime) -> None:

@@ -93,12 +93,26 @@ class Backends:
     async def automatic(self, user: str = "") -> str:
         """The first backend, in the order of the manifests, that is installed and not known to be logged out."""
         for manifest in self._config.manifests.values():
+            if (chosen := self.known_automatic(user)) is not None:
+                return chosen
+            if manifest.id != ALWAYS_THERE:
+                await self.installed(manifest, user)
+        return self.known_automatic(user) or ALWAYS_THERE
+
+    def known_automatic(self, user: str = "") -> str | None:
+        """The same, when it is known without a look."""
+        for manifest in self._config.manifests.values():
             if manifest.id == ALWAYS_THERE:
                 continue
-            found = await self.installed(manifest, user)
+            found = self.known(manifest, user)
+            if found is None:
+                return None
             if found.program and not found.problem and found.logged_in:
                 return manifest.id
         return ALWAYS_THERE
+
+    def known(self, manifest: Manifest, user: str = "") -> Installed | None:
+        return self._known.get((manifest.id, user or os_user()))
 
 
 def os_user() -> str:

@@ -9,13 +9,14 @@ import anyio
 from anyio import to_thread
 
 from kai.catalog.tools import notices
-from kai.context.gather import Asked, Rules, Seated, Sources, gather
+from kai.context.gather import Asked, Rules, Seated, Sources, gather, gather_at_once
 from kai.model.backends import Manifest
 from kai.model.context import Budget, Facts, HistoryBounds, Media, MemoryMode, Retrieval, RetrievalStatus
 from kai.model.ids import SessionId, TurnId
 from kai.model.memory import Scope, Way
 from kai.model.messages import Message
 from kai.settings.values import Settings
+from kai.store.binding import Connection
 from kai.store.exposures import Sending
 from kai.turns import uploads
 from kai.turns.parts import Parts
@@ -38,7 +39,22 @@ async def facts_for(
 
     `session` is the live one, if it goes there.
     """
-    asked = Asked(
+    paths = await uploads.handed(parts, route, message)
+    asked = _asked(route, message, turn, paths, steered=steered)
+    return await _gather(parts, route, asked, fresh=fresh, session=session)
+
+
+def facts_at_once(
+    parts: Parts, db: Connection, route: Route, message: Message, turn: TurnId, session: SessionId
+) -> Facts | None:
+    """The same of a message without files for a live session, when nothing has to be waited for."""
+    asked = _asked(route, message, turn, (), steered=False)
+    seated = _seated(parts, route, _Files(), fresh=False, session=session)
+    return gather_at_once(db, _sources(parts), asked, seated, _rules(parts, route), now=parts.clock.now())
+
+
+def _asked(route: Route, message: Message, turn: TurnId, paths: tuple[str, ...], *, steered: bool) -> Asked:
+    return Asked(
         turn=turn,
         channel=route.channel,
         person=route.person,
@@ -47,11 +63,10 @@ async def facts_for(
         name=message.name,
         reply_to=message.reply_to,
         attachments=message.attachments,
-        attachment_paths=await uploads.handed(parts, route, message),
+        attachment_paths=paths,
         native_command=is_native(route, message.text) and not steered,
         steered=steered,
     )
-    return await _gather(parts, route, asked, fresh=fresh, session=session)
 
 
 async def facts_of_preview(parts: Parts, route: Route, text: str) -> Facts:
@@ -61,9 +76,17 @@ async def facts_of_preview(parts: Parts, route: Route, text: str) -> Facts:
 
 
 async def _gather(parts: Parts, route: Route, asked: Asked, *, fresh: bool, session: SessionId | None = None) -> Facts:
-    sources = Sources(parts.store, parts.folders, parts.retriever, as_owner=parts.errands, zones=parts.zones)
     files = await to_thread.run_sync(_files, parts, route) if fresh else _Files()
-    seated = Seated(
+    seated = _seated(parts, route, files, fresh=fresh, session=session)
+    return await gather(_sources(parts), asked, seated, _rules(parts, route), now=parts.clock.now())
+
+
+def _sources(parts: Parts) -> Sources:
+    return Sources(parts.store, parts.folders, parts.retriever, as_owner=parts.errands, zones=parts.zones)
+
+
+def _seated(parts: Parts, route: Route, files: "_Files", *, fresh: bool, session: SessionId | None) -> Seated:
+    return Seated(
         fresh=fresh,
         workspace=route.workspace,
         home=route.home,
@@ -74,7 +97,6 @@ async def _gather(parts: Parts, route: Route, asked: Asked, *, fresh: bool, sess
         tools=notices(),
         session=None if parts.config.settings.memory.repeat else session,
     )
-    return await gather(sources, asked, seated, _rules(parts, route), now=parts.clock.now())
 
 
 def _rules(parts: Parts, route: Route) -> Rules:

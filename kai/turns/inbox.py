@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from kai.log import log
-from kai.model.errors import BadInputError, ChoiceGoneError, DeniedError, KaiError
+from kai.model.errors import BadInputError, ChoiceGoneError, DeniedError, KaiError, MemoryMovedError
 from kai.model.ids import PrincipalId
 from kai.model.messages import Accepted, Author, InboundMessage
 from kai.model.people import Address, Channel, Person
@@ -21,6 +21,7 @@ from kai.turns.parts import Parts
 from kai.turns.route import Looked, Next, decide, look, look_around
 from kai.turns.runner import Runner
 from kai.turns.stopping import Stopping
+from kai.turns.warm import beginning
 
 MAX_TEXT_BYTES = 4 * 1024 * 1024
 MAIN_THREADS = frozenset({"", "main"})
@@ -56,14 +57,17 @@ class Inbox:
         """
         _check(inbound)
         mistyped = await self._mistyped(inbound, principal)
-        taken = await self._parts.store.write(self._take, inbound, principal, mistyped)
+        try:
+            taken = await self._parts.store.write(self._take, inbound, principal, mistyped)
+        except MemoryMovedError:  # nobody is to be told what is not on record; the message is accepted all the same
+            taken = await self._parts.store.write(self._take, inbound, principal, mistyped, begins=False)
         accepted = taken.accepted
         if accepted.duplicate:
             return accepted
         if inbound.deleted:
             await self._take_back(inbound)
         if taken.control is None:
-            self._lanes.wake(accepted.channel, taken.next)
+            self._lanes.wake(accepted.channel, taken.next, runs=taken.next is not None and taken.next.begun is not None)
             log.info("message.accepted", message=accepted.message, turn=accepted.turn, channel=accepted.channel)
             return accepted
         if words_to_steer(taken.control):
@@ -104,7 +108,15 @@ class Inbox:
         if deleted is not None and deleted.turn is not None:
             await self._stopping.withdraw(deleted.turn)
 
-    def _take(self, db: Connection, inbound: InboundMessage, principal: PrincipalId, mistyped: Command | None) -> Taken:
+    def _take(
+        self,
+        db: Connection,
+        inbound: InboundMessage,
+        principal: PrincipalId,
+        mistyped: Command | None,
+        *,
+        begins: bool = True,
+    ) -> Taken:
         now = self._parts.clock.now()
         person = people.get(db, principal)
         known = messages.by_external(db, inbound.bridge, inbound.chat, inbound.external_id)
@@ -120,11 +132,15 @@ class Inbox:
             control = recognise(inbound.text, _open_for(db, where, principal)) or mistyped
         if control is None:
             bound = self._parts.config.settings.queue.per_channel
-            accepted, queued = messages.take(db, inbound, address, principal, person.name, now, queue_bound=bound)
+            looked = look_around(db, person, where)
+            warm = beginning(self._parts, self._runner.opening, db, looked) if begins and self._lanes.open else None
+            accepted, queued = messages.take(
+                db, inbound, address, principal, person.name, now, queue_bound=bound, begin=warm.begin if warm else None
+            )
             next_ = None
             if queued is not None and not accepted.queued_before:
                 turn, message = queued
-                next_ = Next(turn, address, (look_around(db, person, where), message))
+                next_ = Next(turn, address, (looked, message), begun=warm.keep() if warm else None)
             return Taken(accepted, address, person, next=next_)
         if words := words_to_steer(control):  # they are part of the talk, wherever the agent hears them
             said = messages.draft(address.channel, Author.PERSON, principal, person.name, words, now)

@@ -26,21 +26,28 @@ class Lanes(Generic[T]):
         self._next = next_turn
         self._run = run_turn
         self._moving: dict[ChannelId, bool] = {}  # value: there may be more than it knows of
+        self._known: dict[ChannelId, T] = {}  # what comes next in a lane that is about to stand still
         self.open = True  # False: what runs goes on, nothing new begins
 
-    def wake(self, channel: ChannelId, only: T | None = None) -> None:
-        """Something is queued in `channel`: `only` when that is known to be all, so that nobody needs to look."""
+    def wake(self, channel: ChannelId, only: T | None = None, *, runs: bool = False) -> None:
+        """Something is queued in `channel`: `only` when that is known to be all, so that nobody needs to look.
+
+        One that `runs` as of its accept is no more found in the store's queue, and is seen through in any case.
+        """
         if channel in self._moving:
-            self._moving[channel] = True
-        elif self.open:
+            if runs and only is not None:
+                self._known[channel] = only
+            else:
+                self._moving[channel] = True
+        elif self.open or runs:
             self._moving[channel] = only is None
             self._tasks.start_soon(self._lane, channel, only)
 
     async def _lane(self, channel: ChannelId, turn: T | None) -> None:
         try:
-            while self.open and (turn is not None or self._moving[channel]):
+            while turn is not None or (self.open and self._moving[channel]):
                 await self._step(channel, turn)
-                turn = None
+                turn = self._known.pop(channel, None)
         finally:
             del self._moving[channel]
 

@@ -1,13 +1,15 @@
 """What is going on right now: the log of each running turn, and the bells that wake whoever waits for news."""
 
 import math
-from collections.abc import AsyncIterator
+from collections import deque
+from collections.abc import AsyncIterator, Iterable
 from typing import Any
 
 import anyio
 
 from kai.model.ids import TurnId
 from kai.model.states import TurnState
+from kai.model.turns import Delivery
 from kai.turns.fold import Fold
 
 ENDED_KEPT = 64  # logs of ended turns kept for whoever joins a moment too late
@@ -19,6 +21,8 @@ class Bell:
     def __init__(self) -> None:
         self.count = 0
         self.owed = 1  # how often something new was owed; from the start something may be
+        self.waiting = 0  # listeners that stand still, with all that was owed in their hands
+        self.handed: deque[Delivery] = deque()  # claimed for whoever listens
         self._rung: anyio.Event | None = None  # there while anybody waits for it
         self._owing: anyio.Event | None = None
 
@@ -35,6 +39,14 @@ class Bell:
             self._owing = None
         self.ring()
 
+    def hand(self, claimed: Iterable[Delivery]) -> None:
+        """Give deliveries to one who listens; what nobody takes is found again by whoever joins."""
+        self.handed.extend(claimed)
+        if self._owing is not None:
+            self._owing.set()
+            self._owing = None
+        self.ring()
+
     def ring(self) -> None:
         self.count += 1
         if self._rung is not None:
@@ -45,16 +57,22 @@ class Bell:
         """Return the count once it differs from `seen`, or after `limit_s` seconds whatever it is."""
         if self.count == seen:
             event = self._rung = self._rung or anyio.Event()
-            with anyio.move_on_after(limit_s):
-                await event.wait()
+            await self._until(event, limit_s)
         return self.count
 
     async def wait_owed(self, owed: int, *, limit_s: float) -> None:
         """Return once something else than `owed` is owed, however often it rings until then, or after `limit_s`."""
         if self.owed == owed:
             event = self._owing = self._owing or anyio.Event()
+            await self._until(event, limit_s)
+
+    async def _until(self, event: anyio.Event, limit_s: float) -> None:
+        self.waiting += 1
+        try:
             with anyio.move_on_after(limit_s):
                 await event.wait()
+        finally:
+            self.waiting -= 1
 
 
 class LiveTurn:

@@ -45,8 +45,16 @@ class Opening:
 
     async def epoch(self, route: Route) -> str:
         """The hash of all that a session of this route is started under."""
+        while (known := await to_thread.run_sync(self.known_epoch, route)) is None:
+            await self._parts.backends.installed(route.manifest, route.os_user)
+        return known
+
+    def known_epoch(self, route: Route) -> str | None:
+        """The same, when it is known how the backend is installed here. Blocks for a look at one file of the home."""
         manifest = route.manifest
-        installed = await self._parts.backends.installed(manifest, route.os_user)
+        installed = self._parts.backends.known(manifest, route.os_user)
+        if installed is None:
+            return None
         return epoch(
             Grounds(
                 backend=manifest.id,
@@ -63,7 +71,7 @@ class Opening:
                 model=route.model,
                 effort=route.effort,
                 sets_model=manifest.can.set_model,
-                identity=await to_thread.run_sync(identity_mark, self._parts, route),
+                identity=identity_mark(self._parts, route),
                 tools=tuple(tool.name for tool in notices()),
             )
         )

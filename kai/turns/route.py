@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import TypeVar
 
 from kai.model.backends import Manifest
-from kai.model.context import AgentDefinition
+from kai.model.context import AgentDefinition, Prompt
 from kai.model.errors import ChoiceGoneError, KaiError, UnknownThingError
 from kai.model.ids import ChannelId, PrincipalId
 from kai.model.messages import Message
 from kai.model.people import Address, Channel, ChannelKind, Person, Preference
-from kai.model.turns import Turn
+from kai.model.turns import Dispatch, Turn
 from kai.people.folders import PersonFolders
 from kai.settings import why
 from kai.settings.values import Settings, Workspace
@@ -20,6 +20,7 @@ from kai.store import choices as chosen
 from kai.store.binding import Connection
 from kai.turns.backends import Backends, os_user
 from kai.turns.config import Config
+from kai.turns.pool import Live
 
 T = TypeVar("T")
 
@@ -74,6 +75,16 @@ def look_around(db: Connection, person: Person, where: Channel) -> Looked:
 
 
 @dataclass(frozen=True, slots=True)
+class Begun:
+    """That a turn runs as of its accept, and with what."""
+
+    route: Route
+    held: Live
+    prompt: Prompt
+    dispatch: Dispatch
+
+
+@dataclass(frozen=True, slots=True)
 class Next:
     """The first turn of a lane with its place and its message: one look into the store for all of it.
 
@@ -83,6 +94,7 @@ class Next:
     turn: Turn
     address: Address
     found: tuple[Looked, Message] | KaiError
+    begun: Begun | None = None
 
 
 def look_at_next(db: Connection, channel: ChannelId) -> Next | None:
@@ -99,9 +111,18 @@ def look_at_next(db: Connection, channel: ChannelId) -> Next | None:
 
 
 async def decide(looked: Looked, config: Config, backends: Backends, folders: PersonFolders) -> Route:
+    """As `known_way`; what is not known yet is looked for."""
+    while (way := known_way(looked, config, backends, folders)) is None:
+        is_shared = looked.channel.kind is ChannelKind.SHARED
+        await backends.automatic(looked.channel.os_user if is_shared else looked.person.os_user)
+    return way
+
+
+def known_way(looked: Looked, config: Config, backends: Backends, folders: PersonFolders) -> Route | None:
     """Channel's choice > workspace > person's choice > default; what ``people.yaml`` says stands above them all.
 
-    Raises `ChoiceGoneError` for a backend, a workspace or an agent definition that is not there any more.
+    None: nobody has looked yet which backends there are. Raises `ChoiceGoneError` for a backend, a workspace or an
+    agent definition that is not there any more.
     """
     settings = config.settings
     is_shared = looked.channel.kind is ChannelKind.SHARED
@@ -113,7 +134,9 @@ async def decide(looked: Looked, config: Config, backends: Backends, folders: Pe
     choices = why.Choices(ceiling, entry, looked.by_channel, looked.by_person, looked.person.permissions)
     backend = why.backend(settings, choices).value
     if backend == "auto":
-        backend = await backends.automatic(user)
+        backend = backends.known_automatic(user) or ""
+    if not backend:
+        return None
     manifest = _still("backend", backend, config.manifests)
     return Route(
         person=looked.person,

@@ -3,15 +3,15 @@
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from functools import partial
 
 import anyio
 from anyio.abc import TaskGroup
+from anyio.lowlevel import checkpoint
 
 from kai.context.assemble import assemble
 from kai.log import log
-from kai.model.context import ContextBlock, HistoryFacts, Prompt
+from kai.model.context import HistoryFacts, Prompt
 from kai.model.errors import (
     ChoiceGoneError,
     ContextBudgetError,
@@ -31,10 +31,9 @@ from kai.model.states import DispatchState, TurnState
 from kai.model.turns import DeliveryKind, Dispatch, NewDelivery, Outcome, SessionRow, Turn
 from kai.protocols.child import StopReport
 from kai.store import deliveries, exposures, sessions, turns
-from kai.store.binding import Connection
-from kai.store.exposures import Sending
 from kai.turns import outbox
 from kai.turns.asking import Asking
+from kai.turns.attempts import finish, mark_sent, prepare
 from kai.turns.facts import facts_for, media_for, sending_of, without_memory
 from kai.turns.fold import Fold
 from kai.turns.holding import Holding, held_until
@@ -43,7 +42,7 @@ from kai.turns.opening import Opening, may_go_on
 from kai.turns.parts import Parts
 from kai.turns.pool import Live
 from kai.turns.remembering import footer
-from kai.turns.route import Looked, Next, Route, decide, look, look_at_next
+from kai.turns.route import Begun, Looked, Next, Route, decide, look, look_at_next
 from kai.turns.steering import Steering
 
 PARTIAL_EVERY_S = 1.0  # how much of a running answer a killed daemon may forget
@@ -124,7 +123,7 @@ class Runner:
         running = Running(turn, self._parts.live.begin(turn.turn, next_.address.bridge), saved_at=started)
         self._running[turn.turn] = running
         try:
-            outcome = self._as_asked(running, await self._guarded(running, next_.found))
+            outcome = self._as_asked(running, await self._guarded(running, next_))
             if running.is_left:
                 return
             await self._finish(running, outcome)
@@ -137,12 +136,12 @@ class Runner:
         seconds = round(self._parts.clock.monotonic() - started, 3)
         log.info("turn.finished", turn=turn.turn, state=outcome.state, failure=outcome.failure, seconds=seconds)
 
-    async def _guarded(self, running: Running, found: tuple[Looked, Message] | KaiError) -> Outcome:
+    async def _guarded(self, running: Running, next_: Next) -> Outcome:
         try:
             with running.scope:
-                if isinstance(found, KaiError):
-                    return _failed(found)
-                return await self._attempts(running, *found)
+                if isinstance(next_.found, KaiError):
+                    return _failed(next_.found)
+                return await self._attempts(running, *next_.found, next_.begun)
         except Exception as error:  # noqa: BLE001 - the boundary of a turn: it fails, the daemon goes on
             if known := errors_in(error):
                 return self._cut_short(running, known[0])
@@ -156,10 +155,13 @@ class Runner:
         failed, so_far = _failed(error), running.live.fold.outcome()
         return replace(failed, text=so_far.text, tool_lines=so_far.tool_lines, incomplete=bool(so_far.text.strip()))
 
-    async def _attempts(self, running: Running, looked: Looked, message: Message) -> Outcome:
+    async def _attempts(
+        self, running: Running, looked: Looked, message: Message, begun: Begun | None = None
+    ) -> Outcome:
         parts, blind_tries = self._parts, 0
         while True:
-            outcome = await self._try(running, looked, message)
+            outcome = await self._try(running, looked, message, begun)
+            begun = None
             wait_s = parts.config.settings.limits.hold_s
             until = held_until(outcome, parts.clock.now(), blind_tries=blind_tries, wait_s=wait_s)
             if until is None or running.stop_asked or running.cut:
@@ -171,12 +173,17 @@ class Runner:
                 return Outcome(TurnState.STOPPED, reason="Given up while it was held.")
             looked = await parts.store.read(look, running.turn.principal, running.turn.channel)
 
-    async def _try(self, running: Running, looked: Looked, message: Message) -> Outcome:
+    async def _try(self, running: Running, looked: Looked, message: Message, begun: Begun | None) -> Outcome:
         parts = self._parts
-        route = await decide(looked, parts.config, parts.backends, parts.folders)
+        route = begun.route if begun else await decide(looked, parts.config, parts.backends, parts.folders)
         running.route = route
         try:
-            outcome = await self._up_to_date(running, route, message)
+            running.dispatch = begun.dispatch.dispatch if begun else running.dispatch
+            if begun and parts.pool.get(route.channel.channel) is begun.held:
+                running.hand_over(begun.held)
+                outcome = await self._carry_out(running, begun.held, begun.prompt)
+            else:
+                outcome = await self._up_to_date(running, route, message)
         except SessionLostError as error:
             if error.kind is not FailureKind.RESUME:
                 raise
@@ -244,19 +251,31 @@ class Runner:
         if held is not None:
             running.hand_over(held)
         new, sending = row if held is None else None, sending_of(facts)
-        await parts.store.write_soft(_prepare, new, running.dispatch, dispatch, block, sending)
+        await parts.store.write_soft(prepare, new, running.dispatch, dispatch, block, sending)
         running.dispatch = dispatch.dispatch
         if held is None:
             self._become(running, TurnState.RUNNING)
             held = await self._open(running, route, row, run, facts.history)
             running.hand_over(held)
-        parts.pool.take(held)
+        before_sent = None if dispatch.frame_sha256 else partial(exposures.recheck, sending=sending, block=block)
+        return await self._carry_out(running, held, prompt, before_sent, owed=owed)
+
+    async def _carry_out(
+        self,
+        running: Running,
+        held: Live,
+        prompt: Prompt,
+        before_sent: Callable[..., None] | None = None,
+        *,
+        owed: bool = False,
+    ) -> Outcome:
+        """What is committed goes out. `owed`: the session was to be told what all of its kind are told first."""
+        self._parts.pool.take(held)
         try:
-            before_sent = None if dispatch.frame_sha256 else partial(exposures.recheck, sending=sending, block=block)
             return await self._converse(running, held, prompt, before_sent)
         finally:
-            held.owes_session_block = running.live.fold.outcome().compacted or (owed and block.bare)
-            parts.pool.give_back(held)
+            held.owes_session_block = running.live.fold.outcome().compacted or (owed and prompt.bare)
+            self._parts.pool.give_back(held)
 
     async def _same_session(self, route: Route, epoch: str) -> Live | None:
         held = self._parts.pool.get(route.channel.channel)
@@ -296,7 +315,7 @@ class Runner:
             if before_sent is not None:
                 now, native_id = self._parts.clock.now(), held.session.native_id
                 sent = prompt.dispatch, sha256, now, native_id
-                await self._parts.store.write_soft(_mark_sent, partial(before_sent, session=held.row.session), *sent)
+                await self._parts.store.write_soft(mark_sent, partial(before_sent, session=held.row.session), *sent)
 
         async with held.session.prompt(prompt, on_sent=on_sent) as events, anyio.create_task_group() as tasks:
             running.tasks = tasks
@@ -360,16 +379,22 @@ class Runner:
         turn, route = running.turn, running.route
         backend = route.manifest.id if route else ""
         name = f"kai (via {backend})" if backend else "kai"
+        bell = self._bell(running)
         with anyio.CancelScope(shield=True):
             outcome = await self._with_login(route, outcome)
             below = footer(self._parts.receipts.pop(turn.turn, ()))
             owed = outbox.deliveries(turn.turn, turn.address, outcome, backend=backend, below=below)
             for attempt in range(1, FINISH_TRIES + 1):
                 now = self._parts.clock.now()
-                # Whoever listens claims at once: the claim stands in line behind the finish, and finds what that owes.
-                self._bell(running).owe()
+                # Whoever listens and stands still gets what is owed from the same transaction. Any other claims it: the
+                # claim stands in line behind the finish.
+                taker = running.live.bridge if bell.waiting else ""
+                if not taker:
+                    bell.owe()
                 try:
-                    await self._parts.store.write(turns.finish, turn.turn, running.dispatch, outcome, owed, name, now)
+                    claimed = await self._parts.store.write(
+                        finish, taker, turn.turn, running.dispatch, outcome, owed, name, now
+                    )
                     break
                 except StoreError as error:
                     log.error("turn.unstored", turn=turn.turn, attempt=attempt, problem=str(error))
@@ -378,6 +403,11 @@ class Runner:
                     running.unstored = error.sentence
                     running.over.set()
                     await anyio.sleep(FINISH_RETRY_S)
+            if claimed:
+                bell.hand(claimed)
+                await checkpoint()  # they go out first
+                if len(claimed) == deliveries.CLAIM_LIMIT:
+                    bell.owe()  # there may be more
             running.live.state = outcome.state
             self._parts.live.end(
                 running.live,
@@ -429,39 +459,6 @@ class Runner:
         """End the channel's session and never resume it."""
         await self._parts.store.write(sessions.retire_all, channel)
         await self._parts.pool.close(channel, why)
-
-
-def _prepare(
-    db: Connection,
-    new_session: SessionRow | None,
-    before: DispatchId | None,
-    dispatch: Dispatch,
-    block: ContextBlock,
-    sending: Sending | None,
-) -> None:
-    """All that must be known before the first byte: the session, the end of an attempt before, the snapshot.
-
-    With the digest of its frame, the attempt counts as sent from now on.
-    """
-    if new_session is not None:
-        sessions.open(db, new_session)
-    else:
-        exposures.check(db, dispatch.session)
-    if before is not None:
-        turns.settle(db, before, dispatch.prepared_at)
-    turns.begin(db, dispatch.turn, dispatch, block, dispatch.prepared_at)
-    if sending is not None:
-        exposures.dispatch(db, sending, dispatch.session, dispatch.dispatch, block, dispatch.prepared_at)
-    if dispatch.frame_sha256:
-        turns.mark_sent(db, dispatch.dispatch, dispatch.frame_sha256, dispatch.prepared_at, dispatch.native_id)
-
-
-def _mark_sent(
-    db: Connection, recheck: Callable[..., None], dispatch: DispatchId, sha256: str, now: datetime, native_id: str
-) -> None:
-    """After a session took its time to start: what goes there still may, and counts as sent."""
-    recheck(db, now=now)
-    turns.mark_sent(db, dispatch, sha256, now, native_id)
 
 
 def _failed(error: KaiError) -> Outcome:

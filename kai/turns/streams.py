@@ -11,7 +11,6 @@ from kai.turns.live import LiveTurn
 from kai.turns.parts import Parts
 from kai.turns.views import View
 
-CLAIM_LIMIT = 50
 PROGRESS_EVERY_S = 0.1  # a progress row carries the whole text: so often, and no oftener
 LOOK_EVERY_S = 30.0  # a ring that was missed costs no more than this
 
@@ -27,7 +26,7 @@ class Streams:
         self, bridge: str, *, after: int | None, idempotent: bool
     ) -> AsyncGenerator[Delivery | Progress, None]:
         """What is owed to `bridge`, claimed as it goes out, with the progress of its turns in between. Endless."""
-        store, clock = self._parts.store, self._parts.clock
+        clock = self._parts.clock
         self.listeners += 1
         try:
             for asked in await self._join(bridge, after, idempotent):
@@ -37,12 +36,8 @@ class Streams:
             shown_at, claimed = 0.0, 0
             while True:
                 seen = bell.count
-                while claimed != bell.owed:  # a claim is a transaction: not one for every piece of progress
-                    claimed = bell.owed
-                    # Nobody is promised a claim; one that a power cut takes back is followed by the same delivery.
-                    found = await store.write_soft(deliveries.claim, bridge, clock.now(), CLAIM_LIMIT)
-                    if len(found) == CLAIM_LIMIT:
-                        claimed = 0  # there may be more
+                while bell.handed or claimed != bell.owed:
+                    found, claimed = await self._owed(bridge, claimed)
                     for owed in found:
                         yield owed
                 running = self._running(bridge, shown)
@@ -62,8 +57,19 @@ class Streams:
         finally:
             self.listeners -= 1
 
+    async def _owed(self, bridge: str, claimed: int) -> tuple[tuple[Delivery, ...], int]:
+        """What was handed over, or is claimed now; and up to what count all is claimed."""
+        bell = self._parts.live.bell(bridge)
+        if bell.handed:
+            return (bell.handed.popleft(),), claimed
+        owed = bell.owed  # a claim is a transaction: not one for every piece of progress
+        # Nobody is promised a claim; one that a power cut takes back is followed by the same delivery.
+        found = await self._parts.store.write_soft(deliveries.claim, bridge, self._parts.clock.now())
+        return found, 0 if len(found) == deliveries.CLAIM_LIMIT else owed  # 0: there may be more
+
     async def _join(self, bridge: str, after: int | None, idempotent: bool) -> tuple[Delivery, ...]:
-        """Settle what was claimed; a question that was shown on another screen is shown again, if it may be."""
+        """Settle what was claimed, or handed to one who left; a question shown elsewhere is shown again, if it may."""
+        self._parts.live.bell(bridge).handed.clear()
         await self._parts.store.write(deliveries.reclaim, bridge, after, idempotent, self._parts.clock.now())
         return await self._parts.store.read(deliveries.open_questions, bridge) if idempotent else ()
 

@@ -33,6 +33,7 @@ from kai.model.people import Channel, ChannelKind, Person
 from kai.people.files import read
 from kai.people.folders import PersonFolders
 from kai.store import channels, messages, people
+from kai.store.binding import Connection
 from kai.store.database import Store, open_store
 from tests.manual_clock import ManualClock
 
@@ -61,6 +62,11 @@ class Found:
             await anyio.sleep_forever()
         assert self.answer is not None
         return self.answer
+
+    def at_once(
+        self, db: Connection, scope: Scope, query: str, policy: Policy, session: SessionId | None
+    ) -> Retrieval | None:
+        raise NotImplementedError
 
 
 @dataclass

@@ -39,6 +39,21 @@ async def test_a_cancelled_read_loses_nothing() -> None:
     end.close()
 
 
+async def test_what_fits_goes_without_a_wait_and_never_into_the_middle_of_anothers() -> None:
+    near, far = os.pipe()
+    reader, writer = ReadEnd(near), WriteEnd(far)
+    assert writer.write_at_once(b"abc") == 3
+    assert await reader.read() == b"abc"
+    async with anyio.create_task_group() as group:
+        group.start_soon(writer.write, bytes(PIECE_BYTES * 2))
+        await anyio.wait_all_tasks_blocked()
+        assert writer.write_at_once(b"x") == 0  # the pipe is full, and another's are on their way
+        group.cancel_scope.cancel()
+    writer.close()
+    assert writer.write_at_once(b"x") == 0
+    reader.close()
+
+
 async def test_closing_wakes_whoever_waits() -> None:
     near, far = os.pipe()
     reader, writer = ReadEnd(near), WriteEnd(far)

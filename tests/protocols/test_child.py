@@ -42,6 +42,9 @@ class Script:
     async def read_err(self) -> bytes:
         return b""
 
+    def write_at_once(self, data: bytes) -> int:
+        raise NotImplementedError
+
     async def write(self, data: bytes) -> None:
         raise NotImplementedError
 

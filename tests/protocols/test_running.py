@@ -1,6 +1,6 @@
 """A turn in flight: its limits in time and its last word."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 
 import anyio
@@ -21,17 +21,9 @@ Make = Callable[..., Running]
 
 
 @pytest.fixture
-def running() -> Iterator[Make]:
+def running() -> Make:
     """Makes turns that begin at 0."""
-    made: list[Running] = []
-
-    def make(**limits: float) -> Running:
-        made.append(Running(DispatchId("d"), "n", replace(LIMITS, **limits), 0.0))  # type: ignore[arg-type]
-        return made[-1]
-
-    yield make
-    for one in made:
-        one.close()
+    return lambda **limits: Running(DispatchId("d"), "n", replace(LIMITS, **limits), 0.0)
 
 
 def kind(failed: Failed | None) -> FailureKind | None:
@@ -152,8 +144,17 @@ async def test_kai_s_own_reason_stands_whatever_the_agent_says_in_the_end(runnin
     assert (await collected(gone))[-1] == Failed(FailureKind.TIME, "too long", session_lost=True)
 
 
-async def test_a_caller_that_left_early_is_no_trouble(running: Make) -> None:
-    turn = running()
-    turn.events.close()
-    turn.put(Finished(), process_gone=False)
+async def test_events_are_had_in_order_whether_they_were_waited_for_or_not(running: Make) -> None:
+    turn, heard = running(), list[BackendEvent]()
+
+    async def listen() -> None:
+        heard.extend(await collected(turn))
+
+    turn.put(TextDelta("a"), process_gone=False)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(listen)
+        await anyio.wait_all_tasks_blocked()
+        turn.put(TextDelta("b"), process_gone=False)
+        turn.put(Finished(), process_gone=False)
+    assert heard == [Started("n"), TextDelta("a"), TextDelta("b"), Finished()]
     assert turn.done.is_set()

@@ -154,3 +154,19 @@ async def test_closed_lanes_begin_nothing_new() -> None:
         await anyio.lowlevel.checkpoint()
         lanes.open = False
     assert queue.log == ["+1", "-1"]
+
+
+async def test_one_that_runs_already_is_seen_through_though_its_lane_is_still_moving_or_all_are_closed() -> None:
+    queue = Queue()
+    release = anyio.Event()
+    async with anyio.create_task_group() as tasks:
+        lanes = Lanes(tasks, queue.next, queue.runner(release.wait))
+        lanes.wake(A, a_turn(A, "1"))
+        await anyio.wait_all_tasks_blocked()
+        lanes.wake(A, a_turn(A, "2"), runs=True)  # its accept came before the end of the one before was told here
+        lanes.open = False
+        lanes.wake(B, a_turn(B, "3"))
+        lanes.wake(B, a_turn(B, "4"), runs=True)
+        release.set()
+    assert [one for one in queue.log if one[1] in "12"] == ["+1", "-1", "+2", "-2"]
+    assert [one for one in queue.log if one[1] in "34"] == ["+4", "-4"]

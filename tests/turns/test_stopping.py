@@ -8,7 +8,7 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from kai.turns import runner
+from kai.turns import attempts
 from tests.e2e.house import House, Kai
 from tests.small_disk import fill_up
 
@@ -55,12 +55,14 @@ async def test_a_stop_in_the_moment_of_hand_over_keeps_the_session(
 
     async def slow(work: Any, *args: Any) -> Any:
         done = await write_soft(work, *args)
-        if work is (runner._mark_sent if is_fresh else runner._prepare):  # the last thing before the first byte
+        if work is (attempts.mark_sent if is_fresh else attempts.prepare):  # the last thing before the first byte
             reached.set()
             await go.wait()
         return done
 
     monkeypatch.setattr(store, "write_soft", slow)
+    if not is_fresh:  # with one before it, it is not begun by its accept
+        await kai.say("FAKE:slow=5,0.02")
     accepted = await kai.say("FAKE:slow=500,0.02")
     reports = []
 

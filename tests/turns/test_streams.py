@@ -70,7 +70,7 @@ async def test_who_listens_gets_an_answer_that_the_store_refused_at_first(
 
 
 async def test_more_than_one_claims_worth_comes_out_at_once(kai: Kai, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kai.turns.streams.CLAIM_LIMIT", 2)
+    monkeypatch.setattr("kai.store.deliveries.CLAIM_LIMIT", 2)
     for n in range(5):
         await kai.ask(f"number {n}")  # nobody listens yet
     assert len(await kai.deliveries(5)) == 5

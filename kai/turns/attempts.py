@@ -1,0 +1,59 @@
+"""What a turn commits: before a byte of it goes to an agent, right before the first one, and at its end."""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+from kai.model.context import ContextBlock
+from kai.model.ids import DispatchId, TurnId
+from kai.model.turns import Delivery, Dispatch, NewDelivery, Outcome, SessionRow
+from kai.store import deliveries, exposures, sessions, turns
+from kai.store.binding import Connection
+from kai.store.exposures import Sending
+
+
+def finish(
+    db: Connection,
+    taker: str,
+    turn: TurnId,
+    dispatch: DispatchId | None,
+    outcome: Outcome,
+    owed: Sequence[NewDelivery],
+    name: str,
+    now: datetime,
+) -> tuple[Delivery, ...]:
+    """End a turn. Gives what is claimed with it for the bridge `taker`; none for ""."""
+    turns.finish(db, turn, dispatch, outcome, owed, name, now)
+    return deliveries.claim(db, taker, now) if taker else ()
+
+
+def prepare(
+    db: Connection,
+    new_session: SessionRow | None,
+    before: DispatchId | None,
+    dispatch: Dispatch,
+    block: ContextBlock,
+    sending: Sending | None,
+) -> None:
+    """All that must be known before the first byte: the session, the end of an attempt before, the snapshot.
+
+    With the digest of its frame, the attempt counts as sent from now on.
+    """
+    if new_session is not None:
+        sessions.open(db, new_session)
+    else:
+        exposures.check(db, dispatch.session)
+    if before is not None:
+        turns.settle(db, before, dispatch.prepared_at)
+    turns.begin(db, dispatch.turn, dispatch, block, dispatch.prepared_at)
+    if sending is not None:
+        exposures.dispatch(db, sending, dispatch.session, dispatch.dispatch, block, dispatch.prepared_at)
+    if dispatch.frame_sha256:
+        turns.mark_sent(db, dispatch.dispatch, dispatch.frame_sha256, dispatch.prepared_at, dispatch.native_id)
+
+
+def mark_sent(
+    db: Connection, recheck: Callable[..., None], dispatch: DispatchId, sha256: str, now: datetime, native_id: str
+) -> None:
+    """After a session took its time to start: what goes there still may, and counts as sent."""
+    recheck(db, now=now)
+    turns.mark_sent(db, dispatch, sha256, now, native_id)
