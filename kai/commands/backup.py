@@ -1,6 +1,7 @@
 """``kai backup``."""
 
 import os
+import pwd
 import shutil
 from contextlib import ExitStack
 from datetime import UTC, datetime
@@ -14,7 +15,7 @@ from kai.client import Client
 from kai.commands.connect import PEOPLE, FolderFlags, folders_of, is_running, run
 from kai.commands.show import json_of, lines, patience, table, when
 from kai.commands.verb import json_option
-from kai.settings.where import Folders, prepare
+from kai.settings.where import Folders
 
 
 @click.command()
@@ -83,10 +84,12 @@ def _alone(folders: Folders) -> dict[str, Any]:
     from kai.store.manifest import BackupError  # noqa: PLC0415
     from kai.turns.retention import backup_view  # noqa: PLC0415
 
-    prepare(folders)
     database = folders.state / backup.DATABASE
     if not database.is_file():
         raise BackupError(str(database), "there is nothing to back up yet")
+    if (owner := folders.state.owner()) != pwd.getpwuid(os.geteuid()).pw_name:
+        remedy = f"Start the daemon, which can back up everything, or run it as that user: sudo -u {owner} kai backup"
+        raise BackupError(str(folders.state), f"it belongs to {owner}, and no daemon runs", remedy)
     with ExitStack() as stack:
         stack.callback(os.close, opening.take_lock(database))
         stack.callback(os.close, opening.hold(database))

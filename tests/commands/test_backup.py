@@ -1,7 +1,10 @@
 """``kai backup``: through the daemon when one runs, under its lock when none does."""
 
 import json
+import os
 from pathlib import Path
+
+import pytest
 
 from tests.commands.conftest import Kai
 from tests.store.state import make_state
@@ -40,3 +43,15 @@ def test_settings_that_are_not_sound_keep_nobody_from_a_backup(kai: Kai, folders
     make_state(state)
     (Path(folders[1]) / "kai.yaml").write_text("nonsense: [")
     assert kai("backup")[0] == 0
+
+
+def test_a_state_of_another_user_is_not_touched_without_a_daemon(kai: Kai, folders: list[str]) -> None:
+    if os.geteuid():
+        pytest.skip("only root can give a folder to another user")
+    state = Path(folders[3])
+    state.rmdir()
+    make_state(state)
+    os.chown(state, 65534, 65534)
+    status, _, err = kai("backup")
+    assert (status, "sudo -u nobody kai backup" in err) == (1, True)
+    assert not (state / "backups").exists()
