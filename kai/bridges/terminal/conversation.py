@@ -111,16 +111,12 @@ class Conversation:
         elif row["type"] == "end":
             self.turn = ""
         if row.get("state", "asking") != "asking":
-            self._close_questions()
+            while self.questions:
+                self.questions.pop().open.cancel()
         if row["type"] != "notice" or self.is_news((turn, row["text"]), EVENT):
             await self._show_row(turn, row)
         if row["type"] == "ask":
             self.on_question(self.questions[-1])
-
-    def _close_questions(self) -> None:
-        for question in self.questions:
-            question.open.cancel()
-        self.questions.clear()
 
     async def answer(self, question: Question, line: str) -> bool:
         """Answer `question` with the choice that `line` numbers. False when it numbers none: then it is a message."""

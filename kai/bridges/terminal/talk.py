@@ -135,8 +135,7 @@ class Talk:
             elif deed == "clear":
                 event.current_buffer.reset()
             else:
-                tasks.start_soon(
-                    self._conversation.stop if deed == "stop" else partial(self._conversation.notice, HINT)
-                )
+                hint = partial(self._conversation.notice, HINT)
+                tasks.start_soon(self._conversation.stop if deed == "stop" else hint)
 
         return keys
