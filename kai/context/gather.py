@@ -86,7 +86,7 @@ class Seated:
     """Where the agent sits and what the live session is owed. `owner_uid` is the uid of the person files' owner.
 
     `workspace_file` is a ``system_prompt_file`` inside a home: it stands in place of `workspace_instructions`.
-    `session` is the live one, where what it was shown is not to be shown again.
+    `session` is the live one: what it was shown is not said again, unless `repeats`, and is taken back when it changes.
     """
 
     fresh: bool
@@ -100,6 +100,7 @@ class Seated:
     skill_bodies: tuple[Skill, ...] = ()
     corrections: tuple[Correction, ...] = ()
     session: SessionId | None = None
+    repeats: bool = False
 
     @property
     def at_home(self) -> bool:
@@ -131,7 +132,7 @@ async def gather(
     facts = await _with_past(facts, sources, asked)
     if facts.fresh:
         facts = await _with_files(facts, sources, asked, seated, rules)
-    return await _with_memory(facts, sources, None if facts.fresh else seated.session)
+    return await _with_memory(facts, sources, seated)
 
 
 def gather_at_once(
@@ -139,7 +140,7 @@ def gather_at_once(
 ) -> Facts | None:
     """The same facts within a transaction: those of a plain message for a live session. None: there is more to it."""
     zone = sources.zones.get(_zone_name(asked, rules))
-    if zone is None or asked.reply_to is not None or seated.fresh:
+    if zone is None or asked.reply_to is not None or seated.fresh or seated.repeats:
         return None
     facts = _given(asked, seated, rules, zone, now, "")
     if (known := _without_search(facts, seated.session)) is not None:
@@ -258,13 +259,16 @@ async def _with_files(facts: Facts, sources: Sources, asked: Asked, seated: Seat
     return facts
 
 
-async def _with_memory(facts: Facts, sources: Sources, session: SessionId | None) -> Facts:
+async def _with_memory(facts: Facts, sources: Sources, seated: Seated) -> Facts:
     """Memory hits for the person's own words. A search that fails or hangs is a fault that is said, never hits."""
-    if (known := _without_search(facts, session)) is not None:
+    if (known := _without_search(facts, seated.session)) is not None:
         return known
+    repeats = facts.fresh or seated.repeats  # after a compaction a session may have lost what it was shown
     retrieval = Retrieval(RetrievalStatus.UNAVAILABLE, reason="fault")
     with anyio.move_on_after(RETRIEVAL_S), suppress(KaiError):
-        retrieval = await sources.retriever.retrieve(_scope(facts), facts.words, facts.agent.memory, session)
+        retrieval = await sources.retriever.retrieve(
+            _scope(facts), facts.words, facts.agent.memory, seated.session, repeats=repeats
+        )
     return _with_retrieval(facts, retrieval)
 
 

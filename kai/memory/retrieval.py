@@ -30,7 +30,7 @@ class Retriever(Protocol):
     """Finds what fits the person's own words. A failure is a status, never an exception and never invented hits."""
 
     async def retrieve(
-        self, scope: Scope, query: str, policy: Policy = ..., session: SessionId | None = None
+        self, scope: Scope, query: str, policy: Policy = ..., session: SessionId | None = None, *, repeats: bool = ...
     ) -> Retrieval: ...
 
     def at_once(
@@ -63,7 +63,13 @@ class DisabledRetriever:
     """There is no semantic memory: every search ends as ``disabled``."""
 
     async def retrieve(
-        self, scope: Scope, query: str, policy: Policy | None = None, session: SessionId | None = None
+        self,
+        scope: Scope,
+        query: str,
+        policy: Policy | None = None,
+        session: SessionId | None = None,
+        *,
+        repeats: bool = False,
     ) -> Retrieval:
         return Retrieval(RetrievalStatus.DISABLED)
 
@@ -104,11 +110,16 @@ class StoreRetriever:
         query: str,
         policy: Policy = Policy(),  # noqa: B008 frozen
         session: SessionId | None = None,
+        *,
+        repeats: bool = False,
     ) -> Retrieval:
-        """What goes before a message by itself. Without words nothing is looked for; what was shown still is."""
+        """What goes before a message by itself. Without words nothing is looked for; what was shown still is.
+
+        `session` is the live one; with `repeats` it is told again what it was shown: it may have lost it.
+        """
         try:
             asked = await self._ask(scope, query) if policy.inject else _Asking()
-            return await self.store.read(self._for_block, scope, query, policy, session, asked)
+            return await self.store.read(self._for_block, scope, query, policy, (session, repeats), asked)
         except DeniedError as error:
             return _denied(error, policy)
         except EmbedderUnavailableError as error:
@@ -158,15 +169,17 @@ class StoreRetriever:
         scope: Scope,
         query: str,
         policy: Policy,
-        session: SessionId | None,
+        into: tuple[SessionId | None, bool],
         asked: "_Asking",
     ) -> Retrieval:
         now = self.clock.now()
         here = eligible.place(db, scope, policy.inject, own_only=policy.own_only)
         if here.is_shared:
             raise DeniedError("shared_channel: nothing is injected there")
+        session, repeats = into
         shown = exposures.held(db, session) if session is not None else {}
         changed = exposures.corrections(db, here, shown, now) if shown else ()
+        shown = {} if repeats else shown
         if not query.strip():
             return Retrieval(RetrievalStatus.DISABLED, reason="no_words", corrections=changed)
         found = self._find(db, here, query, policy, asked, now)

@@ -95,7 +95,8 @@ def _seated(parts: Parts, route: Route, files: "_Files", *, fresh: bool, session
         workspace_instructions=files.instructions,
         workspace_file=files.instructions_file,
         tools=notices(),
-        session=None if parts.config.settings.memory.repeat else session,
+        session=session,
+        repeats=parts.config.settings.memory.repeat,
     )
 
 

@@ -53,7 +53,13 @@ class Found:
     asked: list[tuple[Scope, str]] = field(default_factory=list)
 
     async def retrieve(
-        self, scope: Scope, query: str, policy: Policy | None = None, session: SessionId | None = None
+        self,
+        scope: Scope,
+        query: str,
+        policy: Policy | None = None,
+        session: SessionId | None = None,
+        *,
+        repeats: bool = False,
     ) -> Retrieval:
         self.asked.append((scope, query))
         if isinstance(self.answer, StoreError):
