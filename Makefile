@@ -1,6 +1,6 @@
 # What a developer types. `make help` lists it; CI calls `make check test` and nothing else.
 .DEFAULT_GOAL := help
-.PHONY: help setup run check test fix schema docs wheel golden bench bench-agents booted crash faults storm matrix-contract matrix-switch coverage clean
+.PHONY: help setup run check test fix schema docs wheel golden bench bench-agents booted crash faults storm scenarios matrix-contract matrix-switch coverage clean
 BIN := .venv/bin
 STAMP := .venv/.ready
 TOOLS := .venv/.tools
@@ -45,7 +45,6 @@ golden: $(TOOLS) ## write the golden files anew; read the diff before you commit
 
 docs: $(TOOLS) ## the tests that keep the documentation true
 	@$(BIN)/python -m pytest tests/docs
-
 wheel: $(TOOLS) ## dist/kai-*.whl
 	@$(BIN)/python -m build --wheel --outdir dist
 
@@ -66,6 +65,8 @@ storm: $(TOOLS) ## ten thousand faults within 45 minutes; nothing lost, nothing 
 	@$(BIN)/python -m tests.crash --storm $(ARGS)
 booted: $(TOOLS) ## the installed service on a really booted Debian 12 and 13: what, expected, seen
 	@scripts/setup-tests && $(BIN)/python -m tests.booted $(ARGS)
+scenarios: $(TOOLS) ## the scenarios of memory and context, each with its control: id, sentence, pass, control fails
+	@$(BIN)/python -m tests.scenarios
 matrix-switch: $(TOOLS) ## every ordered pair of agent CLIs, changed in mid-talk for real
 	@scripts/setup-tests
 	@scripts/install-agents --all
@@ -75,6 +76,5 @@ coverage: $(TOOLS) ## branch coverage of the tests on the fake agent
 	@$(BIN)/coverage run -m pytest -m "not real"
 	@$(BIN)/coverage combine -q
 	@$(BIN)/coverage report
-
 clean: ## remove what was built
 	@rm -rf .venv .node dist build .mypy_cache .ruff_cache .hypothesis .import_linter_cache

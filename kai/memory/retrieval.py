@@ -136,7 +136,7 @@ class StoreRetriever:
         if asks and any(space.embedder is not None for space in vectors.spaces(db, _shelves(scope))):
             return None  # the question has to be embedded
         try:
-            return self._for_block(db, scope, query, policy, session, _Asking())
+            return self._for_block(db, scope, query, policy, (session, False), _Asking())
         except DeniedError as error:
             return _denied(error, policy)
 
