@@ -4,6 +4,8 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from anyio.lowlevel import checkpoint
+
 from kai.log import log
 from kai.model.errors import BadInputError, ChoiceGoneError, DeniedError, KaiError, MemoryMovedError
 from kai.model.ids import PrincipalId
@@ -67,7 +69,10 @@ class Inbox:
         if inbound.deleted:
             await self._take_back(inbound)
         if taken.control is None:
-            self._lanes.wake(accepted.channel, taken.next, runs=taken.next is not None and taken.next.begun is not None)
+            runs = taken.next is not None and taken.next.begun is not None
+            self._lanes.wake(accepted.channel, taken.next, runs=runs)
+            if runs:
+                await checkpoint()  # the agent is at work while the bridge is answered
             log.info("message.accepted", message=accepted.message, turn=accepted.turn, channel=accepted.channel)
             return accepted
         if words_to_steer(taken.control):
