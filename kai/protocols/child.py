@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import anyio
+import anyio.lowlevel
 
 from kai.log import log
 from kai.model.backends import Limits
@@ -14,6 +15,7 @@ from kai.protocols.classify import Evidence, classify
 
 STDERR_BYTES = 64 * 1024
 GRACE_S = 1.0  # between the process's end and its pipes' end, either way round
+LAST_LOOKS = 10  # turns of the event loop: from a readable descriptor to whoever waits for what it says
 UNSAID_S = 2.0  # how long a tool may run before the agent's word of it has been read, on a machine that is busy
 
 
@@ -91,10 +93,22 @@ class Child:
         return "kill"
 
     async def has_ended(self, limit_s: float) -> bool:
-        with anyio.move_on_after(limit_s):
+        """Whether it ended in time: an end that was there when the time ran out counts, however late it is noticed."""
+        over = anyio.Event()
+
+        async def wait() -> None:
             await self.run.wait()
-            return True
-        return False
+            over.set()
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(wait)
+            with anyio.move_on_after(limit_s):
+                await over.wait()
+            for _ in range(LAST_LOOKS):  # this process may have stood still, and the time with it
+                if not over.is_set():
+                    await anyio.lowlevel.checkpoint()
+            tasks.cancel_scope.cancel()
+        return over.is_set()
 
     async def until_gone(self, *, is_closing: Callable[[], bool]) -> None:
         """The end of the process and the end of stdout are two things; after either, the other gets a short grace.

@@ -2,6 +2,7 @@
 
 import signal
 from collections.abc import Callable
+from dataclasses import replace
 
 import anyio
 import pytest
@@ -79,6 +80,13 @@ async def test_the_ladder_goes_only_as_far_as_it_must(ends_at: str, step: str, s
     run = Script(ends_at=ends_at)
     assert await Child(run, LIMITS).end() == step
     assert run.steps == steps
+
+
+async def test_an_end_that_is_there_when_the_time_runs_out_is_no_reason_for_a_signal() -> None:
+    """A busy machine: the daemon stood still for longer than the limit, and the agent had ended long since."""
+    run = Script(ends_at="eof")
+    assert await Child(run, replace(LIMITS, eof_s=0.0)).end() == "eof"
+    assert run.steps == ["eof"]
 
 
 async def gone(run: Script, before: Callable[[Child], None]) -> Child:

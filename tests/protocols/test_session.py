@@ -23,6 +23,8 @@ from kai.protocols.session import open_session
 from tests.protocols.agents import LIMITS, PROTOCOLS, Fake, is_running, prompt, setup, text_of, turn, until
 from tests.protocols.test_turn import check
 
+UNHURRIED = replace(LIMITS, stop_s=10.0, eof_s=10.0)  # where the step is what counts, on however busy a machine
+
 pytestmark = pytest.mark.anyio
 
 STREAM_JSON, ACP = ProtocolName.STREAM_JSON, ProtocolName.ACP
@@ -200,10 +202,15 @@ async def test_unsolicited_words_go_where_they_belong(fake: Fake) -> None:
 
 
 @pytest.mark.parametrize("ids", ["", "FAKE:noids "])
-async def test_late_words_of_a_stopped_turn_are_not_in_the_next_one(fake: Fake, ids: str) -> None:
+async def test_late_words_of_a_stopped_turn_are_not_in_the_next_one(
+    fake: Fake, ids: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Words that do not say whose they are can be told by their time alone: they come right behind the end.
+    late_s = "0" if ids else "0.1"
+    monkeypatch.setattr("kai.protocols.session.SETTLE_S", 1.0 if ids else 0.3)
     async with fake.session() as session:
         for number in range(2):
-            words = f"{ids}FAKE:late=0.1 FAKE:say=x FAKE:silent"
+            words = f"{ids}FAKE:late={late_s} FAKE:say=x FAKE:silent"
             async with session.prompt(prompt(words, number)) as events:
                 async for event in events:
                     if isinstance(event, TextDelta):
@@ -282,6 +289,7 @@ async def test_an_error_of_the_caller_comes_out_as_itself(claude: Fake) -> None:
 
 
 async def test_closing_ends_a_running_turn_first(fake: Fake) -> None:
+    fake.limits = UNHURRIED
     async with fake.session() as session, session.prompt(prompt("FAKE:endless")) as events:
         report = await session.close()
         assert report.step == "eof"
@@ -289,6 +297,7 @@ async def test_closing_ends_a_running_turn_first(fake: Fake) -> None:
 
 
 async def test_closing_twice_is_closing_once(claude: Fake) -> None:
+    claude.limits = UNHURRIED
     async with claude.session() as session:
         first = await session.close()
         assert first.step == "eof"
