@@ -42,8 +42,7 @@ class Talk:
         self._conversation, self._screen = conversation, screen
         self._history, self._outlives = history, outlives
         self._sending, self._following = anyio.Lock(), anyio.Lock()  # first come, first served: they keep the order
-        self._last_turn = ""
-        self._interrupts = Interrupts()
+        self._last_turn, self._interrupts = "", Interrupts()
 
     async def run(self) -> None:
         """Talk until the person leaves."""
