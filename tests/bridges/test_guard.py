@@ -352,4 +352,4 @@ def test_no_route_writes_what_is_executed_or_fetches_what_is_named() -> None:
     assert not {
         name for name in names if any(word in name for word in ("path", "program", "command", "argv", "url", "uri"))
     }
-    assert not [route for route in ROUTES if "config" in route.path]
+    assert not [route for route in ROUTES if "config" in route.path and route.method != "GET"]
