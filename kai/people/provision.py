@@ -116,14 +116,14 @@ class Provision:
 
     def allow(self, name: str, *, allowed: bool = True) -> None:
         """The spawner's policy names this user, or does not any more. Without a spawner there is nothing to do."""
+        if not os.path.lexists(self._policy):
+            self._note("kept", f"no {self._policy}: the spawner is not installed")
+            return
         try:
             if spot := weak_spot(str(self._policy)):
                 raise ProvisionError(str(self._policy), f"cannot be trusted: {spot}")
             policy = json.loads(self._policy.read_bytes())
             users = [str(user) for user in policy["users"]]
-        except FileNotFoundError:
-            self._note("kept", f"no {self._policy}: the spawner is not installed")
-            return
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise ProvisionError(str(self._policy), f"cannot be read ({error})") from error
         if (name in users) == allowed:

@@ -21,9 +21,7 @@ from tests.e2e.house import FAKE_AGENT, House, Kai
 from tests.processes.os_users import PYTHON, AsDaemon, Machine
 
 
-def furnish(
-    root: Path, machine: Machine, patch: pytest.MonkeyPatch, *, files: str = "as_owner", people: str = ""
-) -> House:
+def furnish(root: Path, machine: Machine, patch: pytest.MonkeyPatch, *, files: str = "as_owner", **house: str) -> House:
     """Folders as an installer leaves them: everybody may pass through the state folder, and see nothing in it.
 
     What other OS users run is copied to where they may read it: a checkout may be closed to them.
@@ -43,9 +41,9 @@ def furnish(
     return House(
         root,
         yaml=f"launcher: {{kind: spawner, socket: {machine.spawner.socket}}}\npeople: {{files: {files}}}\n",
-        people=people,
         python=PYTHON,
         agent=root / "tests/fake_agent/__main__.py",
+        **house,  # type: ignore[arg-type]
     )
 
 

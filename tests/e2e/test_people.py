@@ -13,6 +13,7 @@ from anyio.to_thread import run_sync
 from kai.model.errors import ApiError
 from kai.model.ids import AttachmentRef
 from kai.model.messages import InboundMessage
+from kai.model.people import Preference
 from kai.store import restore
 from tests.e2e.house import Kai
 from tests.e2e.protected import folders, furnish, settle, speaking
@@ -224,6 +225,53 @@ async def test_a_private_conversation_takes_no_second_member(kai: Kai, ann: User
     with pytest.raises(ApiError) as caught:
         await kai.client.member(channel, "root")
     assert "own conversation" in str(caught.value)
+
+
+async def test_a_deferred_file_is_named_and_the_agent_reads_it_itself(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, ann: User
+) -> None:
+    with root_folder() as root:
+        house = await run_sync(lambda: furnish(root, machine, monkeypatch, files="deferred"))
+        async with house.open() as kai:
+            principal = await settle(kai, "Ann", ann)
+            path = house.folders.state / "preferences" / principal / "PREFERENCES.md"
+            await become(ann.pw_name, f"printf 'Call me Captain.' > {path}")
+            async with speaking(kai, "Ann") as hers:
+                turn = await hers.ask(f"FAKE:read={path}")
+                text = (await hers.client.context(turn["turn"]))["text"]
+    assert "Captain" not in text
+    assert f"(file: {path}):]\nRead this file before you apply preferences; it is yours to read." in text
+    assert turn["answer_text"] == "Call me Captain."
+
+
+@pytest.mark.parametrize("files", ["as_owner", "deferred"])
+async def test_in_a_foreign_workspace_the_home_agents_md_goes_along(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, ann: User, bob: User, files: str
+) -> None:
+    with root_folder() as root:
+        for name, owner in (("garden", ann), ("study", bob)):
+            (root / name).mkdir(mode=0o700)
+            os.chown(root / name, owner.pw_uid, owner.pw_gid)
+        workspaces = f"garden: {{path: {root}/garden}}\nstudy: {{path: {root}/study}}\nattic: {{path: {root}/attic}}\n"
+        house = await run_sync(lambda: furnish(root, machine, monkeypatch, files=files, workspaces=workspaces))
+        async with house.open() as kai:
+            principal = await settle(kai, "Ann", ann)
+            identity = house.folders.state / "homes" / principal / "AGENTS.md"
+            await become(ann.pw_name, f"printf 'You are Gil.' > {identity}")
+            async with speaking(kai, "Ann") as hers:
+                reasons = {}
+                for name in ("study", "attic", "garden"):
+                    await hers.client.use(Preference(workspace=name))
+                    turn = await hers.ask("FAKE:who")
+                    reasons[name] = turn["reason"]
+                text = (await hers.client.context(turn["turn"]))["text"]
+    assert json.loads(turn["answer_text"])["cwd"] == str(root / "garden")
+    assert "this is not your person's home" in text
+    assert ("You are Gil." in text) is (files == "as_owner")
+    assert (f"Read this file before you answer: {identity}" in text) is (files == "deferred")
+    # Told by the run, which may look: not allowed is never taken for absent.
+    assert f"{ann.pw_name} may not enter the folder {root}/study" in reasons["study"]
+    assert f"{root}/attic does not exist" in reasons["attic"]
 
 
 async def become(user: str, script: str) -> None:
