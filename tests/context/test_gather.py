@@ -4,6 +4,7 @@ import os
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 
 from kai.context import gather as gathering
 from kai.context.assemble import assemble
-from kai.context.gather import Asked, Rules, Seated, Sources, gather
+from kai.context.gather import Asked, Rules, Seated, Sources, gather, gather_at_once
 from kai.memory.retrieval import DisabledRetriever
 from kai.model.context import (
     AgentDefinition,
@@ -333,3 +334,22 @@ async def test_an_unknown_zone_is_shown_as_utc_and_stops_nothing(house: House) -
 
 async def test_the_fences_of_two_turns_have_nothing_in_common(house: House) -> None:
     assert (await house.facts()).fence_seed != (await house.facts()).fence_seed
+
+
+async def test_a_plain_message_for_a_live_session_needs_no_wait_and_anything_more_does(house: House) -> None:
+    home = house.folders.home(ANN.principal)
+    message = Asked(TurnId("t-1"), house.private, ANN, "And the clock?")
+    seat = Seated(fresh=False, workspace=home, home=home, agent=HOUSE)
+    sources, rules = Sources(house.store, house.folders, DisabledRetriever()), Rules(memory=MemoryMode.ENABLED)
+
+    async def at_once(message: Asked = message, seat: Seated = seat) -> Facts | None:
+        work = partial(gather_at_once, sources=sources, asked=message, seated=seat, rules=rules, now=NOW)
+        return await house.store.read(work)
+
+    assert await at_once() is None, "its time zone was not loaded yet"
+    slowly = await gather(sources, message, seat, rules, now=NOW, fence_seed="f")
+    found = await at_once()
+    assert found is not None
+    assert replace(found, fence_seed="f") == slowly
+    assert await at_once(replace(message, reply_to=MessageId("m-1"))) is None
+    assert await at_once(seat=replace(seat, fresh=True)) is None

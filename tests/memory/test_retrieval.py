@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -160,3 +161,19 @@ async def test_a_session_is_not_asked_about_what_it_does_not_know(memory: Memory
     assert len(found.hits) == 1
     assert not found.corrections
     assert not found.shown
+
+
+async def test_within_a_transaction_it_finds_the_same_unless_the_question_must_be_embedded(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await memory.save("The pump is loud at night")
+    retriever = StoreRetriever(memory.store, memory.clock)
+    asked = memory.scope(way=Way.AUTO), "is the pump loud?", Policy(), None
+    assert await memory.store.read(retriever.at_once, *asked) == await retriever.retrieve(*asked)
+    shared = memory.scope(memory.room, Way.AUTO), "pump", Policy(), None
+    assert await memory.store.read(retriever.at_once, *shared) == await retriever.retrieve(*shared)
+    retriever.vectors = object()  # type: ignore[assignment] # it is not asked
+    assert await memory.store.read(retriever.at_once, *asked) is not None
+    space = SimpleNamespace(embedder=1)
+    monkeypatch.setattr("kai.memory.retrieval.vectors.spaces", lambda db, shelves: (space,))
+    assert await memory.store.read(retriever.at_once, *asked) is None
