@@ -34,8 +34,8 @@ class Weights:
 
     keyword: float = 0.6
     vector: float = 0.4
-    passed_on: float = 0.35
-    dated: float = 0.2
+    passed_on: float = 0.5
+    dated: float = 0.3
     alike: float = 0.5
 
 

@@ -58,11 +58,11 @@ def test_a_stage_that_found_nothing_is_not_one_that_did_not_run() -> None:
 
 def test_a_neighbour_hands_on_its_own_score_and_not_what_it_was_handed() -> None:
     found = candidates({1: 8.0, 3: 4.0}, None, [(1, 2), (2, 3), (3, 4)])
-    assert scores(found) == {1: 1.0, 2: 0.35, 3: 0.5, 4: 0.35 * 0.5}
+    assert scores(found) == {1: 1.0, 2: 0.5, 3: 0.5, 4: 0.25}
 
 
 def test_a_named_date_adds_its_share() -> None:
-    assert scores(candidates({1: 8.0, 2: 8.0}, dated=[2])) == {1: 1.0, 2: 1.2}
+    assert scores(candidates({1: 8.0, 2: 8.0}, dated=[2])) == {1: 1.0, 2: 1.3}
 
 
 def test_parts_say_how_a_score_came_about() -> None:
