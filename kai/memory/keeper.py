@@ -21,6 +21,7 @@ class VectorKeeper:
     store: Store
     embedder: Embedder
     rest_s: float = 60.0
+    _seen: int = -1  # up to this move of the store everything has its vector; -1: nobody has looked yet
     _woken: anyio.Event = field(default_factory=anyio.Event)
 
     def wake(self) -> None:
@@ -41,16 +42,19 @@ class VectorKeeper:
     async def catch_up(self) -> int:
         """Embed all that has no vector yet; how many. Raises `EmbedderUnavailableError` with the rest undone."""
         done, after = 0, 0
+        last = await self.store.read(vectors.last_move)
         while True:
             number = await self._number()
-            waiting = await self.store.read(vectors.unembedded, number, after, _BATCH)
+            waiting = await self.store.read(vectors.unembedded, number, after, _BATCH, self._seen)
             if not waiting:
                 break
             found = [(one, await self.embedder.embed("passage", one.text)) for one in waiting]
             number = await self._number()
             done += await self.store.write_soft(_keep, number, found)
             after = waiting[-1].seq
-        if done and (rebuilt := await self.store.write(vectors.settle, number)):
+        is_first, self._seen = self._seen < 0, last
+        # A kill may have come between the last vector and the word that the rebuild is done.
+        if (done or is_first) and (rebuilt := await self.store.write(vectors.settle, number)):
             log.info("memory.rebuilt", model=str(self.embedder.identity), shelves=rebuilt, records=done)
         return done
 
@@ -58,6 +62,7 @@ class VectorKeeper:
         """Begin to put this embedder's vectors in the place of all others'; on how many shelves."""
         await self.embedder.embed("query", "a")  # an embedder that cannot answer must not be waited for
         shelves = await self.store.write(vectors.want, await self._number())
+        self._seen = -1
         self.wake()
         return shelves
 

@@ -77,18 +77,26 @@ def want(db: Connection, embedder: int) -> int:
     return db.execute("UPDATE mem_space SET wanted = ?1 WHERE embedder <> ?1", (embedder,)).rowcount
 
 
-def unembedded(db: Connection, embedder: int, after: int, limit: int) -> list[Unembedded]:
-    """Records beyond row `after` that have no vector of `embedder` and should: not those of a paused shelf."""
-    rows = db.execute(
-        "SELECT DISTINCT i.seq, i.revision, v.content FROM mem_indexed i JOIN mem_shelf s ON s.seq = i.shelf "
+def unembedded(db: Connection, embedder: int, after: int, limit: int, since: int = -1) -> list[Unembedded]:
+    """Records beyond row `after` that have no vector of `embedder` and should: not those of a paused shelf.
+
+    Of all there are, or with `since` of those alone that came or changed after that move.
+    """
+    rows = (
+        "mem_indexed i"
+        if since < 0
+        else ("(SELECT DISTINCT seq FROM mem_moved WHERE moved > :since) m CROSS JOIN mem_indexed i ON i.seq = m.seq")
+    )
+    found = db.execute(
+        f"SELECT DISTINCT i.seq, i.revision, v.content FROM {rows} JOIN mem_shelf s ON s.seq = i.shelf "
         "LEFT JOIN mem_space p ON p.shelf = s.shelf JOIN mem_record r ON r.seq = i.seq AND r.revision = i.revision "
         "JOIN mem_revision v ON v.record = r.record AND v.revision = i.revision "
         "WHERE i.seq > :after AND (p.shelf IS NULL OR p.embedder = :embedder OR p.wanted = :embedder) AND NOT EXISTS "
         "(SELECT 1 FROM mem_vector x WHERE x.embedder = :embedder AND x.seq = i.seq AND x.revision = i.revision) "
         "ORDER BY i.seq LIMIT :limit",
-        {"embedder": embedder, "after": after, "limit": limit},
+        {"embedder": embedder, "after": after, "limit": limit, "since": since},
     )
-    return [Unembedded(*row) for row in rows]
+    return [Unembedded(*row) for row in found]
 
 
 def keep(
@@ -121,7 +129,8 @@ def settle(db: Connection, embedder: int) -> int:
 
     On how many shelves its vectors are searched from now on.
     """
-    if unembedded(db, embedder, 0, 1):
+    is_wanted = db.execute("SELECT 1 FROM mem_space WHERE wanted = ?", (embedder,)).fetchone()
+    if is_wanted is None or unembedded(db, embedder, 0, 1):
         return 0
     done = db.execute("UPDATE mem_space SET embedder = wanted, wanted = NULL WHERE wanted = ?", (embedder,)).rowcount
     if done:

@@ -5,11 +5,12 @@ from dataclasses import asdict
 from datetime import timedelta
 from typing import Any
 
+from kai.memory.embedding.embedder import EmbedderUnavailableError
 from kai.memory.retrieval import Found
 from kai.model.errors import BadInputError, DeniedError
 from kai.model.ids import ChannelId, fresh
 from kai.model.memory import Kind, MemoryReceipt, NewRecord, Record, Scope, Status, Way
-from kai.store import archive, grants, ledger, people, records, redaction, shelves, upkeep
+from kai.store import archive, grants, ledger, people, records, redaction, shelves, upkeep, vectors
 from kai.store.binding import Connection
 from kai.turns.door import Caller
 from kai.turns.parts import Parts
@@ -103,6 +104,8 @@ class MemoryDoor:
         receipts = await self._parts.store.write(
             archive.read_back, scope, document, op or fresh("o"), self._parts.clock.now()
         )
+        if self._parts.vectors is not None:
+            self._parts.vectors.keeper.wake()
         counts: dict[str, int] = {}
         for one in receipts:
             key = one.outcome if not one.reason else f"{one.outcome}: {one.reason}"
@@ -116,7 +119,14 @@ class MemoryDoor:
         return list(await self._parts.store.write(upkeep.findings))
 
     async def deed_reindex(self) -> View:
-        return {"records": await self._parts.store.write(shelves.rebuild)}
+        """Words at once; vectors of another embedder begin to be replaced, in the background."""
+        found: View = {"records": await self._parts.store.write(shelves.rebuild)}
+        if self._parts.vectors is not None and not await self._parts.store.read(vectors.is_empty):
+            try:
+                found["shelves"] = await self._parts.vectors.keeper.rebuild()
+            except EmbedderUnavailableError as error:
+                found["vectors"] = error.sentence
+        return found
 
 
 async def collect(parts: Parts) -> upkeep.Collected:

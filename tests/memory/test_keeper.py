@@ -141,3 +141,16 @@ def _killed_in_the_middle(folder: Path) -> None:
         assert victim.stdout.readline() == "embedded\n"
     victim.send_signal(signal.SIGKILL)
     victim.communicate()
+
+
+async def test_a_kill_before_the_word_that_a_rebuild_is_done_leaves_it_to_the_next_start(ann: Remembered) -> None:
+    await ann.save("one thing")
+    await ann.settle()
+    ann.use(WordEmbedder(Identity("other", DIMENSION)))
+    await ann.settle()
+    await ann.keeper.rebuild()
+    (one,) = await ann.store.read(vectors.unembedded, 2, 0, 10)
+    await ann.store.write(vectors.keep, 2, one.seq, one.revision, ann.embedder.vector("one thing"))
+    ann.use(ann.embedder)
+    assert await ann.settle() == 0
+    assert await ann.store.read(vectors.paused, 2) == []
