@@ -164,7 +164,7 @@ def _begin(db: Connection) -> Scope:
 
 
 def _save(db: Connection, scope: Scope, drawn: Drawn, embedder: int, some: "NDArray[np.float32]") -> list[int]:
-    rows = []
+    rows: list[int] = []
     for vector in some:
         at = _NOW + timedelta(seconds=len(rows))
         receipt = records.save(db, scope, NewRecord(f"{fresh('x')} {drawn.text(18)}"), fresh("o"), at)
