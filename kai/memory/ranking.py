@@ -30,7 +30,7 @@ ORIGIN = {
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """How much each part counts. Measured on conversations: docs/decisions/0012."""
+    """How much each part counts. Measured on conversations: docs/decisions/0014."""
 
     keyword: float = 0.6
     vector: float = 0.4
