@@ -32,7 +32,7 @@ from kai.processes.choose import launcher
 from kai.processes.errands import Errands
 from kai.processes.launcher import Launcher
 from kai.processes.marks import kill_marked, run_above
-from kai.settings.where import Folders, prepare
+from kai.settings.where import INSTALLED, Folders, prepare
 from kai.store import people, sessions, turns
 from kai.store.binding import Connection
 from kai.store.database import Store, open_store
@@ -203,7 +203,7 @@ def _clear(runs: Path) -> None:
 
 
 async def _people(parts: Parts) -> list[Person]:
-    """Everybody whom ``people.yaml`` names, and the daemon's own user as the first person of a new installation."""
+    """Everybody whom ``people.yaml`` names; who runs a daemon of their own is its first person."""
     everybody = await parts.store.write(_declare, parts)
     await _seed(parts, [person for person in everybody if person.os_user == os_user()])
     return [person for person in everybody if person.os_user != os_user()]  # these take a run each: not at the start
@@ -237,7 +237,8 @@ def _declare(db: Connection, parts: Parts) -> tuple[Person, ...]:
         for bridge, accounts in entry.accounts.items():
             for account in accounts:
                 people.link(db, bridge, str(account), person.principal, now)
-    if people.is_new(db):
+    is_of_service = parts.socket.parent == INSTALLED[2]  # its own user is nobody, and runs no agent
+    if people.is_new(db) and not is_of_service:
         people.add(db, Person(PrincipalId(fresh("p")), own, own), now)
     return people.every(db)
 

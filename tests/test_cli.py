@@ -60,6 +60,8 @@ def test_every_file_of_a_command_is_a_command() -> None:
         "system-steps",
         "system-upgrade",
         "system-policy",
+        "probing",
+        "provisioning",
     }
     assert files - parts == set(cli.COMMANDS)
 

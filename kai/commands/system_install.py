@@ -53,7 +53,7 @@ def install(steps: Steps, *, profile: str | None = None, starts: bool = True, pl
     if os.path.lexists(config):
         steps.note("kept", str(config))
     else:
-        steps.file(config, commented(), 0o640, group=USER)
+        steps.file(config, _config(), 0o640, group=USER)
     _policy(steps, places)
     has_changed = [steps.file(places.at(f"/etc/systemd/system/{name}"), _unit(name, places)) for name in UNITS]
     if profile or not places.profile.exists():
@@ -64,6 +64,12 @@ def install(steps: Steps, *, profile: str | None = None, starts: bool = True, pl
     if any(has_changed):
         steps.run("systemctl", "daemon-reload")
     _start(steps, STARTED, starts=starts, has_changed=any(has_changed))
+
+
+def _config() -> str:
+    """A first kai.yaml: the one setting that a service needs to differ in is set."""
+    own_files = "#people:\n", "people:\n", "#  files: inline\n", "  files: as_owner\n"
+    return commented().replace(*own_files[:2]).replace(*own_files[2:])
 
 
 def _policy(steps: Steps, places: Places) -> None:

@@ -27,7 +27,8 @@ class NotUpgradedError(KaiError):
 
     @property
     def sentence(self) -> str:
-        return f"kai {self.version} did not come up, and kai {self.former} is back with its database: {self.reason}"
+        why = " ".join(self.reason.split())
+        return f"kai {self.version} did not come up, and kai {self.former} is back with its database: {why}"
 
     @property
     def hint(self) -> str:

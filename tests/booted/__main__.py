@@ -54,7 +54,7 @@ def rootfs(debian: str) -> Path:
 
 def _sources(name: str) -> str:
     """The machine's own, for another release."""
-    found = [*Path("/etc/apt").glob("sources.list"), *Path("/etc/apt/sources.list.d").iterdir()]
+    found = sorted(Path("/etc/apt/sources.list.d").glob("debian*.sources")) or [Path("/etc/apt/sources.list")]
     return "\n".join(path.read_text().replace("bookworm", name) for path in found)
 
 

@@ -5,6 +5,7 @@ import stat
 from pathlib import Path
 
 import pytest
+import yaml
 
 from kai.commands import system_install
 from kai.commands.system_install import Places, install, uninstall, unsafe
@@ -56,6 +57,7 @@ def test_units_name_the_kai_that_installed_them_and_the_configuration_is_not_eve
     assert f"ExecStart={machine.root}/opt/kai/bin/kai serve" in unit
     assert "ExecStart=/opt/kai" not in unit
     assert stat.S_IMODE((machine.root / "etc/kai/kai.yaml").stat().st_mode) == 0o640
+    assert yaml.safe_load((machine.root / "etc/kai/kai.yaml").read_text()) == {"people": {"files": "as_owner"}}
     assert marker(machine.places.prefix).exists()
     assert (machine.root / "usr/local/bin/kai").readlink() == machine.places.prefix / "bin/kai"
 
