@@ -34,7 +34,7 @@ COMMANDS: dict[str, str] = {
     "context": "The exact text put before a message: preview, show, diff, verify.",
     "channel": "Channels: add, bind, fetch, join, leave, list, probe, set, show.",
     "history": "Messages: search, export.",
-    "memory": "What is remembered: add, search, list, show, correct, forget, …",
+    "memory": "Remembered: add, search, list, show, correct, forget, history, grant, audit, export and more.",
     "system": "The service of this machine: install, upgrade, uninstall.",
     "tool": "For agents: call a tool of the run.",
     "bench": "Measure kai, each figure beside its baseline.",

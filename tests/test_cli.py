@@ -45,7 +45,8 @@ def test_every_command_is_there_and_says_what_the_list_says() -> None:
         if isinstance(command, click.Group):
             assert all(sub.help for sub in command.commands.values())
             listed = summary.partition(": ")[2]
-            assert not listed or all(sub in summary for sub in command.commands)
+            is_whole = "and more" not in listed
+            assert not listed or not is_whole or all(sub in summary for sub in command.commands)
 
 
 def test_every_file_of_a_command_is_a_command() -> None:

@@ -29,7 +29,7 @@ def command(context: click.Context, names: tuple[str, ...], quick: bool, as_json
 @click.option("--quick", is_flag=True, help="A smaller grid of weights: a first look.")
 @json_option
 def retrieval(data: Path, provider: str, quick: bool, as_json: bool) -> int:
-    """What a search of memory finds of what it should, in conversations with questions (a file as LoCoMo's)."""
+    """What a search of memory finds of what it should, in talks with questions (a file as LoCoMo's)."""
     from kai.bench.retrieval import run  # noqa: PLC0415 - nobody else pays for it
 
     return run(data, provider=provider, as_json=as_json, quick=quick)
