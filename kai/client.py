@@ -161,9 +161,13 @@ class Client:
         """A file that an agent made becomes a stored one; its `ref` is for `attachment`."""
         return await self._view("POST", f"/v1/channels/{_part(channel)}/files", {"path": path})
 
-    async def probe(self, whose: str, *, shared: bool = False) -> View:
-        """What the OS user of a person, or of a shared channel's seat, can reach."""
-        return await self._view("POST", f"/v1/{'channels' if shared else 'people'}/{_part(whose)}/probe", {})
+    async def probe_person(self, person: str) -> View:
+        """What a person's OS user can reach."""
+        return await self._view("POST", f"/v1/people/{_part(person)}/probe", {})
+
+    async def probe_channel(self, channel: str) -> View:
+        """What the OS user of a shared channel's seat can reach."""
+        return await self._view("POST", f"/v1/channels/{_part(channel)}/probe", {})
 
     async def history(self, channel: str, *, before: int | None = None, limit: int = 50) -> list[View]:
         """Messages, oldest first: the newest of those before `before`."""

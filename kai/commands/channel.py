@@ -136,7 +136,7 @@ def bind(how: Verb, channel: str, bridge: str, chat: str, thread: str) -> None:
 @verb
 def probe(how: Verb, channel: str) -> int:
     """Look from inside the seat's OS user at what its agents can reach. Exit status 1 on any leak."""
-    return probing.tell(how, how.ask(lambda client: client.probe(channel, shared=True)))
+    return probing.tell(how, how.ask(lambda client: client.probe_channel(channel)))
 
 
 @command.command()

@@ -141,7 +141,7 @@ def remove(how: Verb, name: str, yes: bool, delete_os_user: bool, dry_run: bool)
 @verb
 def probe(how: Verb, name: str) -> int:
     """Look from inside a person's OS user at what their agents can reach. Exit status 1 on any leak."""
-    return probing.tell(how, how.ask(lambda client: client.probe(name)))
+    return probing.tell(how, how.ask(lambda client: client.probe_person(name)))
 
 
 @command.command()

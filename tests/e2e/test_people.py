@@ -165,7 +165,7 @@ async def test_one_persons_agent_reaches_nothing_of_anothers_nor_of_kais(kai: Ka
         for path in (state / "homes" / bobs / "AGENTS.md", state / "preferences" / bobs / "PREFERENCES.md",
                      state / "kai.db", Path("/etc/shadow"), Path(f"/proc/{os.getpid()}/environ")):  # fmt: skip
             assert (await hers.ask(f"FAKE:read={path}"))["answer_text"] == "cannot: Permission denied", path
-    found = await kai.client.probe("Ann")
+    found = await kai.client.probe_person("Ann")
     assert (found["leaks"], found["lacks"], found["problem"]) == (0, 0, ""), found
     assert {row["what"]: row["seen"] for row in found["rows"]}["Bob's preferences"] == "denied"
 
@@ -175,7 +175,7 @@ async def test_a_door_left_open_is_a_leak_in_the_probe_and_a_finding(kai: Kai, a
     bobs = await settle(kai, "Bob", bob)
     (kai.house.folders.state / "preferences" / bobs).chmod(0o755)
     (kai.house.folders.state / "preferences" / bobs / "PREFERENCES.md").chmod(0o644)
-    found = await kai.client.probe("Ann")
+    found = await kai.client.probe_person("Ann")
     assert [row["what"] for row in found["rows"] if not row["ok"]] == ["Bob's preferences"]
     names = {(one["name"], one["problem"].partition(":")[0]) for one in await kai.client.doctor()}
     assert "probe-leak" in {name for name, _ in names}
@@ -204,7 +204,7 @@ async def test_two_people_talk_in_one_shared_channel_under_the_seats_own_os_user
         assert "[About this message: from Bob" in text
         alone = await hers.ask("FAKE:who", thread="main")
         assert json.loads(alone["answer_text"])["user"] == ann.pw_name
-    assert (await kai.client.probe("family", shared=True))["leaks"] == 0
+    assert (await kai.client.probe_channel("family"))["leaks"] == 0
 
 
 async def test_a_persons_own_os_user_is_theirs_alone_and_none_that_has_powers(kai: Kai, ann: User) -> None:
