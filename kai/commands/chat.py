@@ -53,7 +53,7 @@ def command(how: Verb, text: tuple[str, ...], channel: str, backend: str, is_pri
                 chat=person["principal"],
                 thread=channel,
                 as_json=how.as_json,
-                history=where.state / "terminal_history",
+                history=Path.home() / ".kai_history" if where.is_of_service else where.state / "terminal_history",
                 revive=None if is_private else partial(start_in_background, where),
             )
 

@@ -22,6 +22,8 @@ def missing() -> str:
     for program, package in (("systemd-nspawn", "systemd-container"), ("mount", "mount")):
         if shutil.which(program) is None:
             return f"{program} is not installed (apt-get install {package})"
+    if subprocess.run(["unshare", "--mount", "true"], capture_output=True).returncode != 0:
+        return "nothing can be mounted here"
     if subprocess.run(["/usr/bin/python3", "-c", "import ensurepip"], capture_output=True).returncode != 0:
         return "/usr/bin/python3 with venv is not installed (apt-get install python3-venv)"
     return ""
@@ -31,6 +33,8 @@ def rootfs(debian: str) -> Path:
     """Of this machine, or of a clean Debian that is made once."""
     if debian == "12":
         return Path("/")
+    if shutil.which("mmdebstrap") is None:
+        sys.exit("booted: a clean Debian needs mmdebstrap (apt-get install mmdebstrap); --debian 12 does without")
     made = cache() / f"debian-{debian}"
     if not made.is_dir():
         draft = made.with_suffix(".new")
