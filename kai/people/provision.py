@@ -82,11 +82,26 @@ class Provision:
                 return
         else:
             self._note("kept", f"OS user {name} (uid {pwd.getpwnam(name).pw_uid})")
+        self._close_home(pwd.getpwnam(name))
         problem = unfit(name, daemon_uid=self.daemon_uid)
         if not problem and may_sudo(name):
             problem = f"{name} may use sudo"
         if problem:
             raise ProvisionError(f"OS user {name}", problem, "Choose another one; kai makes it when it is not there.")
+
+    def _close_home(self, entry: pwd.struct_passwd) -> None:
+        """The logins of the agent CLIs lie in it: nobody else looks into the home of somebody whose agents run here."""
+        with ExitStack() as held:
+            try:
+                home = os.open(entry.pw_dir, _FOLDER)
+            except OSError:  # there is none, or it is a link of whoever set this user up: the probe tells
+                return
+            held.callback(os.close, home)
+            facts = os.fstat(home)
+            if entry.pw_uid and facts.st_uid == entry.pw_uid and facts.st_mode & 0o077:
+                self._note("changed", f"{entry.pw_dir} ({OWN_MODE:04o}, {entry.pw_name}): others could look into it")
+                if not self.dry:
+                    os.fchmod(home, OWN_MODE)
 
     def folders(self, whose: str, name: str, *, legacy: str = "", shared: bool = False) -> None:
         """Home workspace, preferences and memory of `whose` (an id): 0700 and the OS user's, below roots of root's."""

@@ -173,6 +173,14 @@ def test_an_os_user_is_made_and_taken_away_and_its_files_are_closed(state: Path)
         subprocess.run(["rm", "-rf", f"/home/{name}"])
 
 
+def test_the_home_of_a_user_that_was_there_is_closed_to_others(state: Path, users: tuple[User, User, User]) -> None:
+    home = Path(users[2].pw_dir)
+    home.chmod(0o755)
+    work = Provision(state)
+    work.user(users[2].pw_name, "Bob")
+    assert ([step.did for step in work.steps], facts(home)) == (["kept", "changed"], (users[2].pw_name, 0o700))
+
+
 def test_an_os_user_that_kai_did_not_make_is_not_taken_away(state: Path, users: tuple[User, User, User]) -> None:
     with pytest.raises(ProvisionError, match="was not made by kai"):
         Provision(state).take_away(users[1].pw_name, ["p-ann"])
