@@ -15,6 +15,7 @@ FORMAT = 1
 NAME = "manifest.json"
 _MAX_BYTES = 64 * 1024 * 1024
 _HOP_BYTES = 1024 * 1024
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 
 @dataclass
@@ -126,7 +127,7 @@ def copied(
     """Read one file of a backup, to `out` if there is one. Raises `BackupError` when it is not as it was written."""
     size, expected = manifest.files[name]
     digest, seen = hashlib.sha256(), 0
-    with _opened(folder, name) as source:
+    with opened(folder, name) as source:
         while piece := source.read(_HOP_BYTES):
             check()
             digest.update(piece)
@@ -137,11 +138,21 @@ def copied(
         raise _changed(folder, name, "is not as it was written")
 
 
-def _opened(folder: Path, name: str) -> BinaryIO:
+def opened(folder: Path, name: str) -> BinaryIO:
+    """No link is followed in any part of its path: a backup may lie where others can write."""
+    at = -1
     try:
-        return os.fdopen(os.open(folder / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), "rb")
+        *folders, leaf = Path(name).parts
+        at = os.open(folder, _FOLDER)
+        for inner in folders:
+            at, before = os.open(inner, _FOLDER | os.O_NOFOLLOW, dir_fd=at), at
+            os.close(before)
+        return os.fdopen(os.open(leaf, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=at), "rb")
     except OSError as error:
         raise _changed(folder, name, f"cannot be read ({error.strerror})") from error
+    finally:
+        if at >= 0:
+            os.close(at)
 
 
 def _changed(folder: Path, name: str, what: str) -> BackupError:

@@ -73,6 +73,8 @@ def take_lock(path: Path) -> int:
         if not _locks(descriptor):
             said = os.pread(descriptor, 32, 0).strip()
             raise DaemonRunningError(str(path), pid=int(said) if said.isdigit() else 0)
+        if os.fstat(descriptor).st_nlink > 1:  # another file's second name: nothing is written to that
+            raise UnusableDatabaseError(str(lock_path), "the lock has several names", "Remove it, then try again.")
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
         closing_.pop_all()

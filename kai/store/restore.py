@@ -9,6 +9,7 @@ import errno
 import json
 import os
 import pwd
+import re
 import shutil
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ from kai.store.opening import MARK
 
 STAGE = ".restore"
 ASIDE = "before-restore-"
+_NAME = re.compile(rf"({ASIDE}\d{{8}}T\d{{6}}Z(-\d+)?)?")
 _MOVED = (DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm", f"{DATABASE}-journal", "attachments", *KINDS, "history")
 _REPLACE = "Add --replace: what is there is kept aside, in the same folder."
 
@@ -78,13 +80,14 @@ def restore(state: Path, folder: Path, now: datetime, *, replace: bool) -> Resto
         there = [name for name in _MOVED if _stands(state / name)]
         if there and not replace:
             raise StateInTheWayError(str(state), f"there is a state already ({', '.join(there)})", _REPLACE)
-        stage = state / STAGE
+        stage = _beside(state) / STAGE
         _erase(stage)
         try:
+            stage.parent.mkdir(mode=0o700, exist_ok=True)
             stage.mkdir(mode=0o700)
             _stage(state, stage, folder, said, now)
             _sync(stage)  # a mark on the disk says that all of it is
-            aside = _free_name(state, f"{ASIDE}{now:%Y%m%dT%H%M%SZ}") if there else ""
+            aside = _free_name(_beside(state), f"{ASIDE}{now:%Y%m%dT%H%M%SZ}") if there else ""
             _mark(state, {"aside": aside, "backup": str(folder), "made_at": said.made_at, "left_out": said.left_out})
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
@@ -157,7 +160,7 @@ def _unpack(stage: Path, folder: Path, said: Manifest, name: str, owner: "_Owner
     person = name.removeprefix("people/").removesuffix(".tar")
     tops = {f"{kind}/{person}" for kind in KINDS} if name.startswith("people/") else {"history"}
     try:
-        with (folder / name).open("rb") as file:
+        with manifest.opened(folder, name) as file:
             archive.unpack(file, str(stage), tops, owner.of(name))
     except archive.BadArchiveError as error:
         raise BackupError(str(folder), f"{name} is no archive of kai's ({error})", "Take another backup.") from error
@@ -182,6 +185,8 @@ class _Owner:
         except KeyError:
             remedy = f"Make the user first, such as with 'useradd -m {user}'."
             raise BackupError(person, f"this machine has no user {user}", remedy) from None
+        if known.pw_uid == 0:
+            raise BackupError(person, "its files belong to root", "No person is root.")
         return known.pw_uid, known.pw_gid
 
     def of(self, name: str) -> "_Giving":
@@ -251,7 +256,9 @@ def _sync(folder: Path) -> None:
 
 def _mark(state: Path, what: dict[str, object]) -> None:
     draft = state / f"{MARK}.new"
-    with draft.open("w") as file:
+    draft.unlink(missing_ok=True)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    with os.fdopen(os.open(draft, flags, 0o600), "w") as file:
         json.dump(what, file)
         file.flush()
         os.fsync(file.fileno())
@@ -262,7 +269,10 @@ def _mark(state: Path, what: dict[str, object]) -> None:
 def _move(state: Path) -> Restored:
     """The old state aside, the new one in its place, the mark away: each step may be repeated."""
     said = json.loads((state / MARK).read_text())
-    stage, aside = state / STAGE, state / said["aside"] if said["aside"] else None
+    stage, aside = _beside(state) / STAGE, _beside(state) / said["aside"] if said["aside"] else None
+    if not stage.is_dir() or stage.is_symlink() or not _NAME.fullmatch(said["aside"]):
+        remedy = "Finish it as the user who began it."
+        raise BackupError(str(state), f"what was to be restored is not in {stage}", remedy)
     if aside is not None:
         if not aside.exists():
             aside.mkdir(mode=0o700)
@@ -285,6 +295,17 @@ def _move(state: Path) -> Restored:
     return Restored(said["backup"], made_at, aside, tuple(said["left_out"]))
 
 
+def _beside(state: Path) -> Path:
+    """Where a restore is prepared and the former state is kept: in the state folder.
+
+    Root does it beside that, where nobody else can put a link in its way.
+    """
+    own, above = state.stat(), state.parent.stat()
+    is_safe = above.st_uid == 0 and not above.st_mode & 0o022 and above.st_dev == own.st_dev
+    is_anothers = os.geteuid() == 0 and own.st_uid != 0
+    return state.parent / f"{state.name}-restored" if is_anothers and is_safe else state
+
+
 def _free_name(folder: Path, name: str) -> str:
     taken = 1
     found = name
@@ -296,7 +317,8 @@ def _free_name(folder: Path, name: str) -> str:
 
 def _erase(path: Path) -> None:
     """A tree of ours, folders that nobody may write in included."""
-
+    if path.is_symlink():
+        path.unlink()
     for at, folders, _ in os.walk(path):
         for folder in folders:
             if not (inner := Path(at) / folder).is_symlink():
