@@ -207,6 +207,7 @@ async def test_late_words_of_a_stopped_turn_are_not_in_the_next_one(
 ) -> None:
     # Words that do not say whose they are can be told by their time alone: they come right behind the end.
     late_s = "0" if ids else "0.1"
+    fake.limits = UNHURRIED
     monkeypatch.setattr("kai.protocols.session.SETTLE_S", 1.0 if ids else 0.3)
     async with fake.session() as session:
         for number in range(2):
