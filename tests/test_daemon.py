@@ -118,13 +118,13 @@ async def test_a_bad_configuration_is_refused_at_start_and_kept_out_while_runnin
     assert "Traceback" not in refused.stderr.decode()
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(280)
 async def test_every_kill_point_once(tmp_path: Path) -> None:
     import random
 
     from tests.crash.victim import POINTS
 
-    with anyio.fail_after(100):
+    with anyio.fail_after(260):  # twenty daemons are started: seconds each where the machine is busy
         tally = await Storm(tmp_path, random.Random(7)).run(len(POINTS))
     assert tally.is_clean, (tally.last_line(), tally.notes)
     assert dict(tally.kills) == dict.fromkeys(POINTS, 1)
