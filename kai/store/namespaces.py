@@ -1,6 +1,7 @@
 """Where records live, ``person/ID/…``, ``channel/ID/…``, ``global/…``, and what patterns of them reach. Pure."""
 
 import re
+from functools import lru_cache
 
 from kai.model.memory import Kind, Scope
 
@@ -51,6 +52,7 @@ def within(patterns: tuple[str, ...], scope: Scope, *, shared: bool) -> tuple[st
     return tuple(one for one in dict.fromkeys(found) if _is_pattern(one))
 
 
+@lru_cache(maxsize=4_096)  # asked of every hit, and nearly always the same
 def reaches(patterns: tuple[str, ...], namespace: str) -> bool:
     """Whether one of `patterns` (of `within`) names this namespace."""
     return any(_matches(pattern, namespace) for pattern in patterns)
