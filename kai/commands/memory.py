@@ -87,6 +87,8 @@ def search(how: Verb, words: Texts, namespaces: Texts, channel: str, limit: int)
     found = how.ask(lambda client: client.memory("search", fields))
     nothing = "Nothing that is remembered fits." if found["status"] == "empty" else _denied(found)
     how.rows(found["hits"], _HITS, nothing=nothing) if not how.as_json else how.lines(found, ())
+    if found["status"] in ("ok", "empty") and found.get("reason"):
+        click.echo(f"Searched by words alone: {found['reason'].removeprefix('lexical: ')}.", err=True)
 
 
 @command.command("list")
@@ -225,6 +227,16 @@ def import_(how: Verb, file: Any) -> None:
 def gc(how: Verb) -> None:
     """Take out of use what is over, erase what was forgotten long enough ago. It also happens by itself."""
     how.facts(how.ask(lambda client: client.memory("gc", {})))
+
+
+@command.command()
+@verb
+def reindex(how: Verb) -> None:
+    """Make every index anew: words at once, another embedder's vectors one after the other."""
+    found = how.ask(lambda client: client.memory("reindex", {}))
+    more = [f"Vectors of {found['shelves']} shelves are made anew."] if found.get("shelves") else []
+    more += [found["vectors"]] if found.get("vectors") else []
+    how.lines(found, [f"Indexed {found['records']} records by their words.", *more])
 
 
 @command.command()

@@ -48,7 +48,8 @@ class Asked:
 
     def near(self, db: Connection, shelves: Sequence[str], limit: int) -> dict[int, float]:
         """Rows of records on these shelves to their cosine, the nearest `limit` of each."""
-        import numpy as np  # noqa: PLC0415 see above
+        import kai.memory.index.engine  # noqa: F401, I001, PLC0415 - before numpy: it sets its one thread
+        import numpy as np  # noqa: PLC0415
 
         query = np.frombuffer(self.question.vector, np.float32)
         found: dict[int, float] = {}

@@ -125,7 +125,10 @@ class Remembering:
         if text:
             found, _ = await self.search(scope, text)
             shown = [one.record for one in found.scored[:_LISTED]]
-            return "\n".join(map(_line, shown)) or "Nothing that is remembered fits."
+            by_words = (
+                "" if not found.reason else f" (Searched by words alone: {found.reason.removeprefix('lexical: ')}.)"
+            )
+            return ("\n".join(map(_line, shown)) or "Nothing that is remembered fits.") + by_words
         listed = await self._parts.store.read(records.listing, scope, limit=_LISTED + 1)
         if not listed:
             return "Nothing is remembered here yet. /remember TEXT keeps something."

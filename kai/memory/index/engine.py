@@ -1,8 +1,11 @@
 """The interface of an index engine, and which engine is taken."""
 
+import os
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from typing import Literal, Protocol
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read when numpy is imported: more threads wait for one another
 
 import numpy as np
 from numpy.typing import NDArray
