@@ -3,7 +3,7 @@
 import os
 import shutil
 import signal
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -25,13 +25,14 @@ from kai.log import log, set_up
 from kai.memory.retrieval import StoreRetriever
 from kai.memory.vectors import Vectors, open_vectors
 from kai.model.errors import KaiError, StoreError, errors_in
-from kai.model.ids import PrincipalId, fresh
+from kai.model.ids import PrincipalId, RunId, fresh
 from kai.model.people import Person
 from kai.people.folders import PersonFolders
 from kai.processes.choose import launcher
 from kai.processes.errands import Errands
 from kai.processes.launcher import Launcher
 from kai.processes.marks import kill_marked, run_above
+from kai.processes.spawner import kept_pipes
 from kai.settings.where import INSTALLED, Folders, prepare
 from kai.store import people, sessions, turns
 from kai.store.binding import Connection
@@ -49,6 +50,7 @@ from kai.turns.retention import Retention
 from kai.turns.route import Next
 from kai.turns.runner import Runner
 from kai.turns.runs import Runs
+from kai.turns.survivors import survivors
 from kai.turns.uploads import seed
 
 DRAIN_S = 20.0  # what runs at a stop may still come to its end
@@ -92,14 +94,17 @@ async def daemon(folders: Folders) -> AsyncIterator[Daemon]:
         open_vectors(store, config.settings.memory) as vectors,
         anyio.create_task_group() as tasks,
     ):
+        chosen, kept = config.settings.launcher, kept_pipes(systemd.take_kept())
+        starts = await to_thread.run_sync(launcher, chosen.kind, chosen.socket)
+        going_on = await survivors(store, starts, kept, folders.runtime / RUNS)
+        at_work = {one.run for one in going_on.values()}
         for left in await store.read(sessions.open_runs):  # their keeper may have died along with the daemon
-            await to_thread.run_sync(kill_marked, left)
-        cut = await store.write(turns.recover, clock.now())
+            if left not in at_work:
+                await to_thread.run_sync(kill_marked, left)
+        cut = await store.write(turns.recover, clock.now(), at_work)
         for turn in cut:
             log.warning("turn.interrupted", turn=turn.turn, channel=turn.channel)
-        await to_thread.run_sync(_clear, folders.runtime / RUNS)
-        chosen = config.settings.launcher
-        starts = await to_thread.run_sync(launcher, chosen.kind, chosen.socket)
+        await to_thread.run_sync(_clear, folders.runtime / RUNS, at_work)
         zone = await to_thread.run_sync(machine_zone)
         parts = _parts(folders, config, store, tasks, clock, zone, starts, vectors)
         others = await _people(parts)
@@ -108,7 +113,8 @@ async def daemon(folders: Folders) -> AsyncIterator[Daemon]:
         runner.steering.wake = lanes.wake
         door = FrontDoor(parts, runner, lanes)
         async with serve(_api_parts(parts, door, folders), folders):
-            for channel in await store.read(turns.queued_channels):
+            runner.survivors = going_on
+            for channel in (*(one.channel for one in going_on.values()), *await store.read(turns.queued_channels)):
                 lanes.wake(channel)
             tasks.start_soon(_sweep, parts, runner, door.retention)
             tasks.start_soon(starts.watch)
@@ -196,10 +202,12 @@ def _session_ended(db: Connection, live: Live, now: datetime) -> None:
     sessions.run_ended(db, live.run, now, reason=live.why_closed)
 
 
-def _clear(runs: Path) -> None:
-    """Wire files of a former daemon: its runs ended with it."""
-    shutil.rmtree(runs, ignore_errors=True)
-    runs.mkdir(mode=0o700, parents=True)
+def _clear(runs: Path, at_work: Collection[RunId]) -> None:
+    """Wire files of a former daemon: its runs ended with it, but those that go on."""
+    runs.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for left in runs.iterdir():
+        if left.name not in at_work:
+            shutil.rmtree(left, ignore_errors=True)
 
 
 async def _people(parts: Parts) -> list[Person]:

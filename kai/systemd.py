@@ -3,11 +3,13 @@
 import os
 import socket
 import time
+from array import array
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
 import anyio
 
+_FIRST_FD = 3
 _EXTEND_S = 15.0  # longer than the longest pause between two signs of life
 _BUSY_BEAT_S = 2.0
 _IDLE_BEAT_S = 10.0
@@ -15,6 +17,10 @@ _IDLE_BEAT_S = 10.0
 
 def notify(state: str) -> bool:
     """Send a state such as ``READY=1``; whether there was somebody to tell. Never raises: a service runs without it."""
+    return _send(state, [])
+
+
+def _send(state: str, descriptors: list[int]) -> bool:
     address = os.environ.get("NOTIFY_SOCKET", "")
     if not address.startswith(("/", "@")):
         return False
@@ -22,10 +28,35 @@ def notify(state: str) -> bool:
     try:
         # Not waiting: a manager that does not read must not stop the loop.
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC | socket.SOCK_NONBLOCK) as channel:
-            channel.sendto(state.encode(), path)
+            passed = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array("i", descriptors))] if descriptors else []
+            channel.sendmsg([state.encode()], passed, 0, path)  # Python's own send_fds forgets the address
     except OSError:
         return False
     return True
+
+
+def keep(name: str, descriptor: int) -> bool:
+    """Give systemd a copy of `descriptor` to keep over our end, under `name`; whether there was somebody to give it to.
+
+    It keeps as many as the unit's FileDescriptorStoreMax says, until they are let go or the unit is stopped.
+    """
+    return _send(f"FDSTORE=1\nFDNAME={name}", [descriptor])
+
+
+def let_go(name: str) -> None:
+    """Systemd closes what it keeps under `name`."""
+    notify(f"FDSTOREREMOVE=1\nFDNAME={name}")
+
+
+def take_kept() -> dict[str, int]:
+    """What a former process of this service has let systemd keep, by name; to be taken once. They are ours to close."""
+    count, names = os.environ.pop("LISTEN_FDS", ""), os.environ.pop("LISTEN_FDNAMES", "").split(":")
+    if os.environ.pop("LISTEN_PID", "") != str(os.getpid()) or not count.isdigit():
+        return {}
+    found = dict(zip(names, range(_FIRST_FD, _FIRST_FD + int(count)), strict=False))
+    for descriptor in found.values():
+        os.set_inheritable(descriptor, False)
+    return found
 
 
 def is_listening() -> bool:

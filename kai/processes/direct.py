@@ -76,7 +76,7 @@ class KeeperProcess:
 class DirectLauncher:
     """Starts runs as the user that the daemon is. `python` starts the keepers."""
 
-    problem = ""
+    problem, hold_s = "", 0.0
 
     def __init__(self, *, python: str = sys.executable) -> None:
         self._python = python

@@ -2,7 +2,7 @@
 
 import os
 import signal
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import anyio
@@ -40,6 +40,7 @@ class KeptRun:
         self.run = run
         self.pid = 0
         self.keeper_pid = 0
+        self.let_go: Callable[[], None] = _nothing  # called before an end of a pipe is closed that has copies elsewhere
         self._control = control
         self._keeper = keeper
         self._stdin, self._stdout, self._stderr = WriteEnd(pipes[0]), ReadEnd(pipes[1]), ReadEnd(pipes[2])
@@ -98,6 +99,7 @@ class KeptRun:
             raise SessionBrokenError(self.run, "it does not read its input any more")
 
     async def close_stdin(self) -> None:
+        self.let_go()
         self._stdin.close()
 
     async def wait(self) -> Exit:
@@ -142,6 +144,7 @@ class KeptRun:
                 except TreeAliveError as error:
                     log.error("run.tree_alive", run=self.run, reason=error.reason)
                 finally:
+                    self.let_go()
                     for end in (self._stdin, self._stdout, self._stderr, self._control):
                         end.close()
                     await self._end_keeper(_ANSWER_S)
@@ -150,6 +153,10 @@ class KeptRun:
     async def _end_keeper(self, grace_s: float) -> None:
         async with self._ending:
             await self._keeper.end(grace_s)
+
+
+def _nothing() -> None:
+    pass
 
 
 class Pipes:

@@ -145,6 +145,11 @@ class Launcher(Protocol):
         ...
 
     @property
+    def hold_s(self) -> float:
+        """How long a run is held that a later daemon could `claim`; 0 where none can."""
+        ...
+
+    @property
     def problem(self) -> str:
         """Why no run can be started at this moment; empty when one can."""
         ...

@@ -1,12 +1,14 @@
 """Runs as other users by the privileged spawner (`kai.launcher.spawner`): a connection of its own for each run."""
 
 import socket
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import anyio
 from anyio.to_thread import run_sync
 
+from kai import systemd
 from kai.launcher import messages, passing
 from kai.log import log
 from kai.model.errors import LaunchError
@@ -20,7 +22,26 @@ from kai.processes.launcher import LaunchSpec
 SOCKET = Path("/run/kai-spawner/spawner.sock")
 _ANSWER_S = 10.0  # a spawner that systemd has just to start needs a moment
 _PATIENCE_S = 5.0  # how long a start waits for a spawner that is being started again
+_KEPT = "run-"
+HOLD_S = 20.0  # longer than a daemon takes to start again
 _BACKOFF_S = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
+
+
+def names_of(run: RunId) -> list[str]:
+    """Under which names the pipes of a run are kept: stdin, stdout, stderr."""
+    return [f"{_KEPT}{run}.{number}" for number in range(3)]
+
+
+def kept_pipes(kept: Mapping[str, int]) -> dict[RunId, list[int]]:
+    """The pipes of runs among what a former daemon left; those of a run that lacks one are left out."""
+    runs = {RunId(name.removeprefix(_KEPT).rpartition(".")[0]) for name in kept if name.startswith(_KEPT)}
+    return {run: [kept[name] for name in names_of(run)] for run in runs if set(names_of(run)) <= kept.keys()}
+
+
+def let_go(names: Sequence[str]) -> None:
+    """Nobody keeps a copy any more."""
+    for name in names:
+        systemd.let_go(name)
 
 
 class _Elsewhere:
@@ -49,6 +70,10 @@ class SpawnerLauncher:
         return "spawner"
 
     @property
+    def hold_s(self) -> float:
+        return HOLD_S if systemd.is_listening() else 0.0
+
+    @property
     def problem(self) -> str:
         return self._lost
 
@@ -72,6 +97,8 @@ class SpawnerLauncher:
                 raise
         finally:
             pipes.close_theirs()
+        if spec.hold_s:
+            self._keep(run, names_of(run.run), pipes.ours)
         return self._noted(run)
 
     async def claim(self, run: RunId, pipes: Sequence[int]) -> KeptRun:
@@ -82,7 +109,15 @@ class SpawnerLauncher:
         except BaseException:
             await claimed.aclose()
             raise
+        claimed.let_go = partial(let_go, names_of(run))
         return self._noted(claimed)
+
+    @staticmethod
+    def _keep(run: KeptRun, names: Sequence[str], pipes: Sequence[int]) -> None:
+        """What a later daemon needs to claim the run: copies of its pipes, where somebody keeps them."""
+        for name, pipe in zip(names, pipes, strict=True):
+            systemd.keep(name, pipe)
+        run.let_go = partial(let_go, names)
 
     def _noted(self, run: KeptRun) -> KeptRun:
         self._runs = [*(one for one in self._runs if not one.is_closed), run]

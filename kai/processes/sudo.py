@@ -27,7 +27,7 @@ class SudoLauncher:
     out, which have to stand in sudoers; `sudo` is the program's path.
     """
 
-    problem = ""
+    problem, hold_s = "", 0.0
 
     def __init__(self, *, keeper: Sequence[str] = (), sudo: str = "") -> None:
         self._keeper, self._sudo = keeper or keeper_argv(sys.executable), sudo or shutil.which("sudo")

@@ -8,7 +8,7 @@ import anyio
 
 from kai.model.errors import SessionBrokenError
 from kai.processes.launcher import Run
-from kai.protocols.wirefile import WireFile
+from kai.protocols.wirefile import WROTE, WireFile
 from kai.wire.record import Kind
 
 
@@ -27,7 +27,9 @@ class Frames:
         """Write it now, or have it written when the pipe takes it."""
         self._wire.add(Kind.WRITTEN, frame)
         gone = 0 if self._waiting else self._run.write_at_once(frame)
-        if gone < len(frame):
+        if gone == len(frame):
+            self._wire.call(WROTE)
+        else:
             self._waiting += 1
             with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):  # nobody is there to hear it
                 self._to_write.send_nowait(frame[gone:])
@@ -41,6 +43,7 @@ class Frames:
             except (SessionBrokenError, TimeoutError) as error:
                 self._on_failure(error)
                 return
+            self._wire.call(WROTE)
             self._waiting -= 1
 
     def close(self) -> None:

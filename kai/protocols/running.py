@@ -26,6 +26,10 @@ class Events:
         self._news = anyio.Event()
         self._has_ended = False
 
+    def __len__(self) -> int:
+        """How many wait to be taken."""
+        return len(self._waiting)
+
     def put(self, event: BackendEvent) -> None:
         self._waiting.append(event)
         self._news.set()

@@ -10,7 +10,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from hashlib import sha256
-from pathlib import Path
 
 import anyio
 from anyio.abc import TaskGroup
@@ -22,13 +21,14 @@ from kai.model.context import Prompt
 from kai.model.errors import FailureKind, SessionBrokenError, SessionLostError
 from kai.model.events import BackendEvent, Choice, Compacted, Failed, ToolCall, Unsolicited
 from kai.model.ids import DispatchId
-from kai.processes.launcher import Launcher, LaunchSpec, Run, Stats
+from kai.processes.launcher import Run, Stats
 from kai.protocols.child import UNSAID_S, Child, StopReport
 from kai.protocols.classify import of_kind
 from kai.protocols.driver import Background, Driver, Lost, Outputs, Ready, Send, Skipped, Wake
 from kai.protocols.frames import Frames
 from kai.protocols.resets import told_reset
 from kai.protocols.running import Running
+from kai.protocols.stand import Answered, Stand
 from kai.protocols.wirefile import WireFile, prompt_fields
 from kai.wire.lines import LineFramer, Overlong
 from kai.wire.record import Kind
@@ -59,7 +59,8 @@ class Session:
         self._run = run
         self._driver = driver
         self._clock = clock
-        self._wire = wire
+        self.wire = wire
+        self._framer = LineFramer(limits.line_bytes)
         self._on_unsolicited = on_unsolicited
         self._tasks: TaskGroup
         self._running: Running | None = None
@@ -74,6 +75,8 @@ class Session:
         self._skipped: set[str] = set()
         self._wakes: dict[str, Wake] = {}
         self._scopes: list[anyio.CancelScope] = []
+        self._resumed: Running | None = None  # the turn that a former daemon began
+        self._seen = 0  # so many of its events were there before
         self._frames = Frames(run, wire, limits.write_s, self._write_failed)
         self._stopping = anyio.Lock()
         self._is_closing = False
@@ -120,7 +123,7 @@ class Session:
         if not self.alive:
             raise SessionBrokenError(self._run.run, self._why_gone())
         self._started, self._refused = anyio.Event(), None
-        self._wire.call("set_model", model=model, effort=effort)
+        self.wire.call("set_model", model=model, effort=effort)
         self._take(self._driver.set_model(model, effort))
         try:
             with anyio.move_on_after(self.limits.start_s):
@@ -156,22 +159,39 @@ class Session:
             raise SessionBrokenError(self._run.run, "it has a turn already")
         self._reserved = True
         try:
-            running = await self._begin(prompt, on_sent)
-            try:
-                yield running.events
-            finally:
-                if not running.done.is_set():
-                    with anyio.CancelScope(shield=True):
-                        await self._stop(running)
+            async with self._turn(await self._begin(prompt, on_sent)) as events:
+                yield events
         finally:
             self._reserved = False
+
+    @asynccontextmanager
+    async def go_on(self) -> AsyncIterator[tuple[AsyncIterator[BackendEvent], int]]:
+        """The turn that a former daemon began: its events from the start, and how many of them that daemon saw."""
+        running = self._resumed
+        if running is None:
+            raise SessionBrokenError(self._run.run, "it has no turn to go on with")
+        self._resumed, self._reserved = None, True
+        try:
+            async with self._turn(running) as events:
+                yield events, self._seen
+        finally:
+            self._reserved = False
+
+    @asynccontextmanager
+    async def _turn(self, running: Running) -> AsyncIterator[AsyncIterator[BackendEvent]]:
+        try:
+            yield running.events
+        finally:
+            if not running.done.is_set():
+                with anyio.CancelScope(shield=True):
+                    await self._stop(running)
 
     def steer(self, prompt: Prompt, dispatch: DispatchId) -> bool:
         """Put `prompt` into the running turn of `dispatch`; what becomes of it comes as `Steered`. False: too late."""
         running = self._running
         if running is None or running.dispatch != dispatch or running.stopping:
             return False
-        self._wire.call("steer", **prompt_fields(prompt))
+        self.wire.call("steer", **prompt_fields(prompt))
         self._take(self._driver.steer(prompt))
         return True
 
@@ -182,7 +202,7 @@ class Session:
             return False
         running.lives(self._clock.monotonic())
         chosen = [choice.key, choice.label, choice.kind.value] if choice else None
-        self._wire.call("answer", ask=ask, choice=chosen, text=text)
+        self.wire.call("answer", ask=ask, choice=chosen, text=text)
         self._take(self._driver.answer(ask, choice, text))
         return True
 
@@ -223,7 +243,7 @@ class Session:
             # It died just now. The turn is owned up to all the same: its dispatch counts as sent.
             self._emit(self._child.failure())
             return running
-        self._wire.call("prompt", **prompt_fields(prompt))
+        self.wire.call("prompt", **prompt_fields(prompt))
         self._take(self._driver.prompt(prompt))
         if self._compacted:
             self._compacted = False
@@ -300,7 +320,7 @@ class Session:
 
     async def _interrupt(self, running: Running) -> str:
         """Ask through the protocol. "" when the turn did not end in time."""
-        self._wire.call("interrupt")
+        self.wire.call("interrupt")
         self._take(self._driver.interrupt())
         with anyio.move_on_after(self.limits.stop_s):
             await running.done.wait()
@@ -319,9 +339,8 @@ class Session:
     async def get_ready(self, tasks: TaskGroup, resume: str) -> None:
         """Start the tasks and the driver; return when a prompt is taken. Raises `SessionLostError`."""
         self._tasks = tasks
-        for task in (self._read, self._frames.write, self._child.drain, self._watch):
-            self._go(task)
-        self._wire.call("start", resume=resume)
+        self._begin_tasks()
+        self.wire.call("start", resume=resume)
         self._take(self._driver.start(resume))
         with anyio.move_on_after(self.limits.start_s):
             await self._started.wait()
@@ -333,6 +352,32 @@ class Session:
             reason = f"The agent was not ready in {self.limits.start_s:g} s."
             raise SessionLostError(reason, FailureKind.SILENT, self.stderr_tail)
         self._go(self._child.look)
+
+    def _begin_tasks(self) -> None:
+        for task in (self._read, self._frames.write, self._child.drain, self._watch):
+            self._go(task)
+
+    def take_over(self, tasks: TaskGroup, stand: Stand) -> None:
+        """Go on where a former daemon left: the driver has been brought to that `stand` already."""
+        self._tasks, self._framer = tasks, stand.framer
+        self.ready, self._background = stand.ready or self.ready, stand.works
+        self._started.set()
+        if stand.dispatch is not None:
+            now = self._clock.monotonic()
+            running = Running(stand.dispatch, self.native_id, self.limits, now)
+            self._resumed = self._running = running
+            running.stopping, self.idle_since = stand.is_stopping, None
+            running.hears(now)
+            for one in stand.turn:
+                if isinstance(one, Answered):
+                    running.turn.answered(one.ask)
+                else:
+                    self._emit(one)
+            self._seen = len(running.events)
+            if not running.done.is_set():
+                self._go(self._guard, running)
+        self._take([*stand.wakes.values(), *map(Send, stand.unsent)])
+        self._begin_tasks()
 
     def _go(self, task: Callable[..., Awaitable[object]], *args: object) -> None:
         """Start a task that goes on while the body of `open_session` is cancelled: it is what ends the process."""
@@ -355,9 +400,9 @@ class Session:
         self._frames.close()
 
     async def _read(self) -> None:
-        framer = LineFramer(self.limits.line_bytes)
+        framer = self._framer
         while chunk := await self._run.read():
-            self._wire.add(Kind.READ, chunk)
+            self.wire.add(Kind.READ, chunk)
             if self._running is not None:
                 self._running.lives(self._clock.monotonic())
             for line in framer.feed(chunk):
@@ -365,7 +410,7 @@ class Session:
                     log.warning("run.line_dropped", run=self._run.run, bytes=line.size_bytes)
                 else:
                     self._feed(line)
-        self._wire.call("rest")
+        self.wire.call("rest")
         self._feed(framer.finish() or b"")
         self._child.stdout_ended.set()
 
@@ -392,7 +437,7 @@ class Session:
         code, tail = self._child.exit_code, self.stderr_tail
         if self._child.out_of_memory:
             self._emit(self._child.failure())  # no driver can know that
-        self._wire.call("eof", exit_code=code, stderr_tail=tail)
+        self.wire.call("eof", exit_code=code, stderr_tail=tail)
         self._take(self._driver.eof(code, tail))
         if self._running is not None:
             self._emit(self._child.failure())
@@ -433,7 +478,7 @@ class Session:
 
     def _wake(self, wake: Wake) -> None:
         if self._wakes.get(wake.name) is wake and not self._gone.is_set():
-            self._wire.call("wake", wake=wake.name)
+            self.wire.call("wake", wake=wake.name)
             self._take(self._driver.wake(wake.name))
 
     def _note_skipped(self, what: str) -> None:
@@ -441,53 +486,3 @@ class Session:
         if what not in self._skipped and len(self._skipped) < 100:
             self._skipped.add(what)
             log.info("run.skipped", run=self._run.run, what=what)
-
-
-def _ignore(_: str) -> None:
-    pass
-
-
-@asynccontextmanager
-async def open_session(  # noqa: PLR0913 - what a session is made of, by name
-    launcher: Launcher,
-    spec: LaunchSpec,
-    driver: Driver,
-    limits: Limits,
-    *,
-    clock: Clock,
-    wire_path: Path,
-    resume: str = "",
-    on_unsolicited: Callable[[str], None] = _ignore,
-    keep_wire: bool = False,
-    helpers: tuple[str, ...] = (),
-) -> AsyncIterator[Session]:
-    """Start an agent and yield its session, ready for a prompt; at the end nothing of the run is left.
-
-    `resume` is the native id to take up, "" for a new session. `on_unsolicited` is called with text outside any turn
-    and must return at once. `helpers` are programs that the agent runs beside its tools: they are no work. Raises
-    `LaunchError` and `SessionLostError`; then, too, nothing is left.
-    """
-    run = await launcher.spawn(spec)
-    wire: WireFile | None = None
-    session: Session | None = None
-    try:
-        wire = await WireFile.create(wire_path)
-        session = Session(run, driver, limits, clock, wire, on_unsolicited, helpers)
-        async with anyio.create_task_group() as tasks:
-            try:
-                await session.get_ready(tasks, resume)
-                yield session
-            finally:
-                await session.close()
-                session.end_tasks()
-    except BaseExceptionGroup as group:
-        if len(group.exceptions) > 1:
-            raise
-        raise group.exceptions[0] from None  # the caller's own, which a task group only wrapped
-    finally:
-        with anyio.CancelScope(shield=True):
-            await run.aclose()
-            if session is not None:
-                session.close_frames()
-            if wire is not None:
-                await wire.end(keep=keep_wire)

@@ -13,8 +13,9 @@ from kai.model.ids import RunId
 from kai.processes.launcher import Launcher
 from kai.processes.plan import plan
 from kai.protocols.driver import DriverSetup
+from kai.protocols.hosting import open_session
 from kai.protocols.registry import driver_for
-from kai.protocols.session import Session, open_session
+from kai.protocols.session import Session
 
 
 @asynccontextmanager

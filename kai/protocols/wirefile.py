@@ -14,6 +14,7 @@ from kai.model.context import Prompt
 from kai.wire import record
 from kai.wire.record import Kind
 
+WROTE = "wrote"  # as a call: the frame before it is whole in the pipe
 MAX_BYTES = 256 * 1024 * 1024  # it lives in memory: a run that says more is not recorded to its end
 
 
@@ -33,6 +34,18 @@ class WireFile:
         except OSError as error:
             log.warning("wire.not_recorded", path=str(path), reason=str(error))
             return cls(path, None)
+
+    @classmethod
+    async def reopen(cls, path: Path) -> tuple["WireFile", list[tuple[Kind, bytes]]]:
+        """The file of a former daemon, to go on with, and its records; one that was torn is cut off."""
+        try:
+            descriptor, size, entries = await run_sync(_reopen, path)
+        except OSError as error:
+            log.warning("wire.not_recorded", path=str(path), reason=str(error))
+            return cls(path, None), []
+        wire = cls(path, descriptor)
+        wire._size = size
+        return wire, entries
 
     def add(self, kind: Kind, payload: bytes) -> None:
         """Append one record. It goes to a file in memory, without a sync: cheap enough for the event loop."""
@@ -73,6 +86,14 @@ def _create(path: Path) -> int:
     # O_NONBLOCK means nothing for a file; it tells the guard against blocking calls that this one is meant.
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_NONBLOCK | os.O_CLOEXEC
     return os.open(path, flags, 0o600)
+
+
+def _reopen(path: Path) -> tuple[int, int, list[tuple[Kind, bytes]]]:
+    with path.open("rb") as file:
+        entries = list(record.decode(file))
+    size = sum(record.HEADER_BYTES + len(payload) for _, payload in entries)
+    os.truncate(path, size)
+    return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_NONBLOCK | os.O_CLOEXEC), size, entries
 
 
 def _remove(path: Path) -> None:

@@ -1,5 +1,6 @@
 """What is kept of sessions so that they can be resumed, and of the runs that were their processes."""
 
+from collections.abc import Collection
 from datetime import datetime
 from typing import Literal
 
@@ -77,10 +78,18 @@ def after_turn(
     )
 
 
-def end_all(db: Connection, now: datetime, reason: str) -> None:
-    """At a start: no process of an earlier daemon is a session of this one."""
-    db.execute("UPDATE session SET state = 'ended' WHERE state = 'live'")
-    db.execute("UPDATE run SET ended_at = ?, reason = ? WHERE ended_at IS NULL", (stamp(now), reason))
+def end_all(db: Connection, now: datetime, reason: str, but: Collection[RunId] = ()) -> None:
+    """At a start: no process of an earlier daemon is a session of this one, `but` those runs."""
+    marks = ", ".join("?" * len(but))
+    db.execute(
+        "UPDATE session SET state = 'ended' WHERE state = 'live' AND session NOT IN "
+        f"(SELECT session FROM run WHERE run IN ({marks}))",
+        (*but,),
+    )
+    db.execute(
+        f"UPDATE run SET ended_at = ?, reason = ? WHERE ended_at IS NULL AND run NOT IN ({marks})",
+        (stamp(now), reason, *but),
+    )
 
 
 def open_runs(db: Connection) -> tuple[RunId, ...]:

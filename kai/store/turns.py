@@ -5,7 +5,7 @@ open attempt and no open question, and exactly one delivery that tells its end.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any
@@ -13,10 +13,10 @@ from typing import Any
 from kai.model.context import ContextBlock
 from kai.model.errors import FailureKind, UnknownThingError, WrongMoveError
 from kai.model.events import Usage
-from kai.model.ids import AddressId, ChannelId, DispatchId, MessageId, PrincipalId, TurnId, fresh
+from kai.model.ids import AddressId, ChannelId, DispatchId, MessageId, PrincipalId, RunId, SessionId, TurnId, fresh
 from kai.model.messages import Author, Message
 from kai.model.states import ENDED_TURNS, AskState, DispatchState, TurnState
-from kai.model.turns import DeliveryKind, Dispatch, NewDelivery, Outcome, Turn
+from kai.model.turns import DeliveryKind, Dispatch, NewDelivery, Outcome, SessionRow, Turn
 from kai.store import deliveries, messages, moves, questions, sessions, snapshots
 from kai.store.binding import Connection, Row
 from kai.store.columns import insert, maybe, packed, read, read_all, the, unpacked, values
@@ -209,16 +209,37 @@ def finish(
     return answer
 
 
-def recover(db: Connection, now: datetime) -> tuple[Turn, ...]:
+def at_work_on(db: Connection, run: RunId) -> tuple[Turn, DispatchId, SessionRow] | None:
+    """The running turn whose open attempt `run` works on, that attempt and its session; None when there is none."""
+    row = db.execute(
+        "SELECT d.* FROM dispatch d JOIN turn t ON t.turn = d.turn WHERE d.run = ? AND d.state = 'sent' AND "
+        "t.state = 'running' AND d.attempt = (SELECT max(attempt) FROM dispatch WHERE turn = d.turn)",
+        (run,),
+    ).fetchone()
+    session = sessions.get(db, SessionId(row["session"])) if row else None
+    return (get(db, TurnId(row["turn"])), DispatchId(row["dispatch"]), session) if session else None
+
+
+def partial(db: Connection, turn: TurnId) -> tuple[str, tuple[str, ...]]:
+    """What a running turn had said when it was saved last, and its tool lines."""
+    row = db.execute("SELECT text, tool_lines FROM partial WHERE turn = ?", (turn,)).fetchone()
+    return (row["text"], unpacked(row["tool_lines"])) if row else ("", ())
+
+
+def recover(db: Connection, now: datetime, at_work: Collection[RunId] = ()) -> tuple[Turn, ...]:
     """At a start: end what an earlier daemon left live. Gives the turns that were interrupted, each told by a notice.
+    The turns that runs `at_work` are on go on, and are left alone.
 
     A turn of which no byte can have reached an agent in its open attempt is queued again, first of its lane, as is one
     that was held: it has none open. Any other may have acted and is never sent again by itself.
     """
-    sessions.end_all(db, now, "daemon restarted")
+    going_on = {found[0].turn for run in at_work if (found := at_work_on(db, run))}
+    sessions.end_all(db, now, "daemon restarted", at_work)
     cut: list[Turn] = []
     for row in db.execute(f"SELECT * FROM turn WHERE {_LIVE} ORDER BY seq").fetchall():
         turn = read(Turn, row)
+        if turn.turn in going_on:
+            continue
         if turn.state is TurnState.HELD or (turn.state is TurnState.RUNNING and not _may_have_acted(db, turn.turn)):
             _end_attempt(db, turn.turn, TurnState.QUEUED, now)
             moves.move(db, turn.turn, TurnState.QUEUED, started_at=None, reason="")
@@ -335,11 +356,9 @@ def _may_have_acted(db: Connection, turn: TurnId) -> bool:
 
 def _interrupt(db: Connection, turn: Turn, now: datetime, why: str = RESTARTED, told: str = "") -> None:
     questions.close_all(db, turn.turn, AskState.EXPIRED, now, reason="daemon restarted")
-    kept = db.execute("SELECT text, tool_lines FROM partial WHERE turn = ?", (turn.turn,)).fetchone()
-    text = kept["text"] if kept else ""
+    text, tool_lines = partial(db, turn.turn)
     told = told or f"{why[0].upper()}{why[1:]}. Ask again, or retry turn {turn.turn}."
     if text.strip():
         told += f"\n\nUntil then (incomplete):\n\n{text}"
-    tool_lines = unpacked(kept["tool_lines"]) if kept else ()
     outcome = Outcome(TurnState.INTERRUPTED, text, tool_lines, incomplete=True, reason=why)
     finish(db, turn.turn, None, outcome, (NewDelivery(turn.address, DeliveryKind.NOTICE, told),), "kai", now)

@@ -4,7 +4,16 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from kai.model.context import ContextBlock
+from kai.model.errors import (
+    ChoiceGoneError,
+    ContextBudgetError,
+    FailureKind,
+    KaiError,
+    LaunchError,
+    SessionLostError,
+)
 from kai.model.ids import DispatchId, TurnId
+from kai.model.states import TurnState
 from kai.model.turns import Delivery, Dispatch, NewDelivery, Outcome, SessionRow
 from kai.store import deliveries, exposures, sessions, turns
 from kai.store.binding import Connection
@@ -57,3 +66,17 @@ def mark_sent(
     """After a session took its time to start: what goes there still may, and counts as sent."""
     recheck(db, now=now)
     turns.mark_sent(db, dispatch, sha256, now, native_id)
+
+
+def failed(error: KaiError) -> Outcome:
+    """How a turn ends by an error."""
+    kind = FailureKind.INTERNAL
+    if isinstance(error, ContextBudgetError):
+        kind = FailureKind.BUDGET
+    elif isinstance(error, ChoiceGoneError):
+        kind = FailureKind.CHOICE
+    elif isinstance(error, LaunchError | SessionLostError):
+        kind = error.kind
+    reason = f"{error.sentence} {error.hint}".strip()
+    detail = error.detail if isinstance(error, LaunchError) else ""
+    return Outcome(TurnState.FAILED, failure=kind, reason=reason, detail=detail or type(error).__name__)

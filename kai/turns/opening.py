@@ -17,8 +17,9 @@ from kai.model.ids import RunId, SessionId, fresh
 from kai.model.turns import SessionRow
 from kai.processes.plan import LaunchPlanned, plan
 from kai.protocols.driver import DriverSetup
+from kai.protocols.hosting import open_session, take_session_over
 from kai.protocols.registry import driver_for
-from kai.protocols.session import Session, open_session
+from kai.protocols.session import Session
 from kai.protocols.trial import trial
 from kai.store import sessions
 from kai.turns.backends import home_of_login
@@ -29,6 +30,7 @@ from kai.turns.parts import Parts
 from kai.turns.pool import Live, Opener
 from kai.turns.protection import refuse_shared
 from kai.turns.route import Route
+from kai.turns.survivors import Survivor
 
 
 def may_go_on(row: SessionRow, route: Route) -> bool:
@@ -178,8 +180,31 @@ class Opening:
             with CancelScope(shield=True):
                 await to_thread.run_sync(runs.end, run)
 
+    def taker(self, route: Route, row: SessionRow, survivor: Survivor) -> Opener:
+        """Takes the session of `row` over, which a former daemon began, when it is called and entered."""
+        manifest, run = route.manifest, survivor.run
+
+        @asynccontextmanager
+        async def take_it() -> AsyncIterator[Session]:
+            claimed = await self._parts.launcher.claim(run, survivor.pipes)
+            async with (
+                self._known(route, row, run),
+                take_session_over(
+                    claimed,
+                    driver_for(self.setup(route)),
+                    self._parts.config.settings.limits.over(manifest.limits),
+                    clock=self._parts.clock,
+                    wire_path=self._parts.runs / run / "wire",
+                    helpers=manifest.helpers,
+                    on_unsolicited=partial(self.background.unsolicited, row.channel, manifest.title),
+                ) as session,
+            ):
+                yield session
+
+        return take_it
+
     def _plan(self, route: Route, resume: str, run: RunId) -> LaunchPlanned:
-        return plan(
+        planned = plan(
             route.manifest,
             run=run,
             model=route.model,
@@ -193,6 +218,7 @@ class Opening:
             socket_path=self._parts.socket,
             token_path=self._parts.live_runs.token_file(run, route.os_user),
         )
+        return replace(planned, spec=replace(planned.spec, hold_s=self._parts.launcher.hold_s))
 
     async def handshake(self, manifest: Manifest, os_user: str) -> dict[str, Any]:
         """Start a backend in an empty folder, wait until it is ready, and end it. Raises `KaiError`."""

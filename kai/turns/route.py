@@ -8,7 +8,7 @@ from typing import TypeVar
 from kai.model.backends import Manifest
 from kai.model.context import AgentDefinition, Prompt
 from kai.model.errors import ChoiceGoneError, KaiError, UnknownThingError
-from kai.model.ids import ChannelId, PrincipalId
+from kai.model.ids import ChannelId, PrincipalId, TurnId
 from kai.model.messages import Message
 from kai.model.people import Address, Channel, ChannelKind, Person, Preference
 from kai.model.turns import Dispatch, Turn
@@ -97,9 +97,9 @@ class Next:
     begun: Begun | None = None
 
 
-def look_at_next(db: Connection, channel: ChannelId) -> Next | None:
-    """The turn that waits longest in a channel."""
-    turn = turns.next_queued(db, channel)
+def look_at_next(db: Connection, channel: ChannelId, going_on: TurnId | None = None) -> Next | None:
+    """The turn that waits longest in a channel, or first of all the one that is `going_on` there."""
+    turn = turns.get(db, going_on) if going_on else turns.next_queued(db, channel)
     if turn is None:
         return None
     found: tuple[Looked, Message] | KaiError

@@ -1,9 +1,10 @@
 """Runs one turn: decide its way, assemble its block, commit the snapshot, dispatch, fold the answer, finish."""
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 
 import anyio
 from anyio.abc import TaskGroup
@@ -13,8 +14,6 @@ from kai.context.assemble import assemble
 from kai.log import log
 from kai.model.context import HistoryFacts, Prompt
 from kai.model.errors import (
-    ChoiceGoneError,
-    ContextBudgetError,
     FailureKind,
     KaiError,
     LaunchError,
@@ -33,7 +32,7 @@ from kai.protocols.child import StopReport
 from kai.store import deliveries, exposures, sessions, turns
 from kai.turns import outbox
 from kai.turns.asking import Asking
-from kai.turns.attempts import finish, mark_sent, prepare
+from kai.turns.attempts import failed, finish, mark_sent, prepare
 from kai.turns.facts import facts_for, media_for, sending_of, without_memory
 from kai.turns.fold import Fold
 from kai.turns.holding import Holding, held_until
@@ -44,6 +43,7 @@ from kai.turns.pool import Live
 from kai.turns.remembering import footer
 from kai.turns.route import Begun, Looked, Next, Route, decide, look, look_at_next
 from kai.turns.steering import Steering
+from kai.turns.survivors import Survivor
 
 PARTIAL_EVERY_S = 1.0  # how much of a running answer a killed daemon may forget
 FINISH_TRIES = 600
@@ -102,6 +102,7 @@ class Runner:
         self._holding = Holding(parts)
         self._running: dict[TurnId, Running] = {}
         self._is_leaving = False  # kai itself ends
+        self.survivors: dict[TurnId, Survivor] = {}  # turns of a former daemon that go on
 
     def get(self, turn: TurnId) -> Running | None:
         return self._running.get(turn)
@@ -115,7 +116,8 @@ class Runner:
 
     async def next(self, channel: ChannelId) -> Next | None:
         """The turn to run next in a channel."""
-        return await self._parts.store.read(look_at_next, channel)
+        going_on = next((one.turn for one in self.survivors.values() if one.channel == channel), None)
+        return await self._parts.store.read(look_at_next, channel, going_on)
 
     async def run(self, next_: Next) -> None:
         """Run a turn to its end. Raises only when even the end cannot be stored."""
@@ -140,7 +142,7 @@ class Runner:
         try:
             with running.scope:
                 if isinstance(next_.found, KaiError):
-                    return _failed(next_.found)
+                    return failed(next_.found)
                 return await self._attempts(running, *next_.found, next_.begun)
         except Exception as error:  # noqa: BLE001 - the boundary of a turn: it fails, the daemon goes on
             if known := errors_in(error):
@@ -152,8 +154,8 @@ class Runner:
     @staticmethod
     def _cut_short(running: Running, error: KaiError) -> Outcome:
         """An error in mid-turn: what was said until then is kept."""
-        failed, so_far = _failed(error), running.live.fold.outcome()
-        return replace(failed, text=so_far.text, tool_lines=so_far.tool_lines, incomplete=bool(so_far.text.strip()))
+        cut, so_far = failed(error), running.live.fold.outcome()
+        return replace(cut, text=so_far.text, tool_lines=so_far.tool_lines, incomplete=bool(so_far.text.strip()))
 
     async def _attempts(
         self, running: Running, looked: Looked, message: Message, begun: Begun | None = None
@@ -177,6 +179,8 @@ class Runner:
         parts = self._parts
         route = begun.route if begun else await decide(looked, parts.config, parts.backends, parts.folders)
         running.route = route
+        if survivor := self.survivors.pop(running.turn.turn, None):
+            return await self._go_on(running, route, survivor)
         try:
             running.dispatch = begun.dispatch.dispatch if begun else running.dispatch
             if begun and parts.pool.get(route.channel.channel) is begun.held:
@@ -187,7 +191,7 @@ class Runner:
         except SessionLostError as error:
             if error.kind is not FailureKind.RESUME:
                 raise
-            outcome = _failed(error)
+            outcome = failed(error)
         except SessionBrokenError:  # it died while idle, and was not seen yet: nothing was sent
             outcome = Outcome(TurnState.FAILED, failure=FailureKind.RESUME)
         if outcome.failure is FailureKind.RESUME and not running.stop_asked:
@@ -277,6 +281,29 @@ class Runner:
             held.owes_session_block = running.live.fold.outcome().compacted or (owed and prompt.bare)
             self._parts.pool.give_back(held)
 
+    async def _go_on(self, running: Running, route: Route, survivor: Survivor) -> Outcome:
+        """The attempt of a daemon that was killed, whose agent works on: take it over where it stands."""
+        row, pool = survivor.session, self._parts.pool
+        manifest = self._parts.config.manifest(row.backend)
+        route = replace(route, manifest=manifest, workspace=Path(row.workspace), model=row.model, effort=row.effort)
+        running.route, running.dispatch = route, survivor.dispatch
+        self._become(running, TurnState.RUNNING)
+        try:
+            held = await pool.open(row, survivor.run, self.opening.taker(route, row, survivor), on_wait=checkpoint)
+        except (LaunchError, SessionLostError) as error:
+            log.warning("turn.interrupted", turn=running.turn.turn, channel=row.channel, problem=error.sentence)
+            text, tool_lines = await self._parts.store.read(turns.partial, running.turn.turn)
+            return Outcome(TurnState.INTERRUPTED, text, tool_lines, incomplete=True, reason=turns.RESTARTED)
+        running.hand_over(held)
+        pool.take(held)
+        try:
+            async with held.session.go_on() as (events, seen):
+                await self._fold(running, events, seen)
+            return running.live.fold.outcome()
+        finally:
+            held.owes_session_block = running.live.fold.outcome().compacted
+            pool.give_back(held)
+
     async def _same_session(self, route: Route, epoch: str) -> Live | None:
         held = self._parts.pool.get(route.channel.channel)
         if held is not None and not (held.row.epoch == epoch and may_go_on(held.row, route)):
@@ -317,16 +344,23 @@ class Runner:
                 sent = prompt.dispatch, sha256, now, native_id
                 await self._parts.store.write_soft(mark_sent, partial(before_sent, session=held.row.session), *sent)
 
-        async with held.session.prompt(prompt, on_sent=on_sent) as events, anyio.create_task_group() as tasks:
+        async with held.session.prompt(prompt, on_sent=on_sent) as events:
+            await self._fold(running, events)
+        return running.live.fold.outcome()
+
+    async def _fold(self, running: Running, events: AsyncIterator[BackendEvent], seen: int = 0) -> None:
+        """The first `seen` events a former daemon has dealt with: what they asked, that one has asked."""
+        async with anyio.create_task_group() as tasks:
             running.tasks = tasks
             running.handed.set()
             self._become(running, TurnState.RUNNING)  # once the bytes are on their way: who listens does not delay them
             async for event in events:
                 running.live.fold.add(event)
-                await self._show(running, event)
+                seen -= 1
+                if seen < 0 or not isinstance(event, Ask | AskWithdrawn | Steered):
+                    await self._show(running, event)
             running.tasks = None
             tasks.cancel_scope.cancel()
-        return running.live.fold.outcome()
 
     async def _show(self, running: Running, event: BackendEvent) -> None:
         live = running.live
@@ -459,16 +493,3 @@ class Runner:
         """End the channel's session and never resume it."""
         await self._parts.store.write(sessions.retire_all, channel)
         await self._parts.pool.close(channel, why)
-
-
-def _failed(error: KaiError) -> Outcome:
-    kind = FailureKind.INTERNAL
-    if isinstance(error, ContextBudgetError):
-        kind = FailureKind.BUDGET
-    elif isinstance(error, ChoiceGoneError):
-        kind = FailureKind.CHOICE
-    elif isinstance(error, LaunchError | SessionLostError):
-        kind = error.kind
-    reason = f"{error.sentence} {error.hint}".strip()
-    detail = error.detail if isinstance(error, LaunchError) else ""
-    return Outcome(TurnState.FAILED, failure=kind, reason=reason, detail=detail or type(error).__name__)

@@ -9,6 +9,7 @@ from enum import Enum
 from typing import BinaryIO
 
 _HEADER = struct.Struct(">cI")
+HEADER_BYTES = _HEADER.size
 
 
 class Kind(Enum):

@@ -18,8 +18,9 @@ from kai.model.ids import DispatchId, RunId
 from kai.processes.direct import DirectLauncher
 from kai.processes.launcher import LaunchSpec
 from kai.protocols.driver import DriverSetup
+from kai.protocols.hosting import open_session
 from kai.protocols.registry import driver_for
-from kai.protocols.session import Session, open_session
+from kai.protocols.session import Session
 
 FAKE = Path(__file__).parents[1] / "fake_agent" / "__main__.py"
 PROTOCOLS = (ProtocolName.STREAM_JSON, ProtocolName.APP_SERVER, ProtocolName.PI_RPC, ProtocolName.ACP)

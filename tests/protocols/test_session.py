@@ -18,8 +18,8 @@ from kai.model.ids import DispatchId, RunId
 from kai.processes.direct import DirectLauncher
 from kai.processes.launcher import LaunchSpec
 from kai.protocols.child import STDERR_BYTES
+from kai.protocols.hosting import open_session
 from kai.protocols.registry import driver_for
-from kai.protocols.session import open_session
 from tests.protocols.agents import LIMITS, PROTOCOLS, Fake, is_running, prompt, setup, text_of, turn, until
 from tests.protocols.test_turn import check
 

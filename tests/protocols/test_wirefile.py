@@ -15,12 +15,12 @@ from kai.model.ids import AttachmentRef, DispatchId
 from kai.protocols import wirefile
 from kai.protocols.driver import Driver, Outputs
 from kai.protocols.registry import driver_for
+from kai.protocols.replay import prompt_of, replay
 from kai.protocols.wirefile import WireFile, prompt_fields
 from kai.wire import record
 from kai.wire.record import Kind
 from tests.protocols import agents
 from tests.protocols.agents import LIMITS, PROTOCOLS, Fake, setup, turn
-from tests.protocols.replay import prompt_of, replay
 
 pytestmark = pytest.mark.anyio
 

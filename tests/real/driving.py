@@ -18,8 +18,9 @@ from kai.processes.direct import DirectLauncher
 from kai.processes.plan import plan
 from kai.protocols.child import StopReport
 from kai.protocols.driver import DriverSetup
+from kai.protocols.hosting import open_session
 from kai.protocols.registry import driver_for
-from kai.protocols.session import Session, open_session
+from kai.protocols.session import Session
 from tests.real.agents import RealAgent, processes_marked
 from tests.stub_model import Request, StubModel
 

@@ -1,4 +1,4 @@
-"""Replays a wire file through a fresh driver, as a daemon that takes a run over would."""
+"""Replays a wire file through a fresh driver, as a daemon that takes a run over does."""
 
 import base64
 import json
@@ -15,6 +15,7 @@ from kai.wire.record import Kind
 
 
 def prompt_of(fields: dict[str, Any]) -> Prompt:
+    """The prompt that `prompt_fields` wrote."""
     media = tuple(Media(AttachmentRef(ref), kind, base64.b64decode(data)) for ref, kind, data in fields["media"])
     return Prompt(DispatchId(fields["dispatch"]), fields["text"], media, fields["bare"])
 
@@ -25,11 +26,12 @@ def replay(stream: BinaryIO, driver: Driver, line_bytes: int) -> Iterator[Output
     for kind, payload in record.decode(stream):
         if kind is Kind.READ:
             yield from (driver.feed(line) for line in framer.feed(payload) if not isinstance(line, Overlong))
-        elif kind is Kind.CALL:
-            yield _repeat(driver, framer, json.loads(payload))
+        elif kind is Kind.CALL and (call := json.loads(payload))["call"] != "wrote":
+            yield repeat(driver, framer, call)
 
 
-def _repeat(driver: Driver, framer: LineFramer, call: dict[str, Any]) -> Outputs:
+def repeat(driver: Driver, framer: LineFramer, call: dict[str, Any]) -> Outputs:
+    """One recorded call, made again."""
     match call.pop("call"):
         case "prompt":
             return driver.prompt(prompt_of(call))
@@ -39,6 +41,8 @@ def _repeat(driver: Driver, framer: LineFramer, call: dict[str, Any]) -> Outputs
             chosen = call["choice"]
             choice = Choice(chosen[0], chosen[1], ChoiceKind(chosen[2])) if chosen else None
             return driver.answer(call["ask"], choice, call["text"])
+        case "wrote":  # tells of the pipe, not of the driver
+            return ()
         case "rest":
             return driver.feed(framer.finish() or b"")
         case "wake":
