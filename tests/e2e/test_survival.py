@@ -14,10 +14,11 @@ from anyio.to_thread import run_sync
 from kai.client import Client
 from kai.model.errors import ApiError, UnreachableError
 from kai.model.messages import InboundMessage
+from kai.people.provision import Provision
 from tests.e2e.house import House
-from tests.e2e.protected import as_person, protected_house, provision
+from tests.e2e.protected import furnish
 from tests.fd_store import FdStore, end
-from tests.processes.os_users import PYTHON, Machine, a_machine, needs_root
+from tests.processes.os_users import PYTHON, Machine, a_machine, needs_root, root_folder
 
 pytestmark = [pytest.mark.anyio, needs_root, pytest.mark.timeout(60)]
 ROOT = Path(__file__).resolve().parents[2]
@@ -40,7 +41,8 @@ class Service:
         self.sent = 0
 
     async def start(self) -> None:
-        argv = [sys.executable, "-m", "tests.e2e.kept_daemon", self.machine.daemon.pw_name]
+        argv = [sys.executable, "-m", "tests.e2e.kept_daemon", self.machine.daemon.pw_name, PYTHON]
+        argv.append(str(self.house.root / "errand.py"))
         env = {**self.house.environment, "PYTHONPATH": str(ROOT)}
         if self.store is not None:
             self.pid = await run_sync(self.store.start, argv, env)
@@ -87,22 +89,42 @@ class Service:
                     return
 
 
+@pytest.fixture
+def house(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> Iterator[House]:
+    with root_folder() as root:
+        people = f"alice: {{os_user: {machine.alice.pw_name}}}\n"
+        yield furnish(root, machine, monkeypatch, files="deferred", people=people)
+
+
 @pytest.fixture(params=[True, False], ids=["kept", "not kept"])
-async def service(machine: Machine, request: pytest.FixtureRequest) -> AsyncIterator[Service]:
-    with protected_house(machine) as house:
-        store = FdStore(house.root) if request.param else None
-        one = Service(house, machine, store)
-        await one.start()
-        await provision(house)
+async def service(machine: Machine, house: House, request: pytest.FixtureRequest) -> AsyncIterator[Service]:
+    store = await run_sync(FdStore, house.root) if request.param else None
+    one = Service(house, machine, store)
+    await one.start()
+    await folders(house, machine)
+    try:
         yield one
+    finally:
         await one.stop()
-        if store is not None:
-            assert store.names == set(), "nothing of an ended run is kept"
-            await run_sync(store.close)
+    if store is not None:
+        assert store.names == set(), "nothing of an ended run is kept"
+        await run_sync(store.close)
+
+
+def as_alice(house: House) -> Client:
+    return Client(house.folders.runtime / "people.sock", as_person="alice")
+
+
+async def folders(house: House, machine: Machine) -> None:
+    """As root's `kai person add` makes them."""
+    async with as_alice(house) as client:
+        (alice,) = [person for person in await client.people() if person["name"] == "alice"]
+    state, user = house.folders.state, machine.alice.pw_name
+    await run_sync(lambda: Provision(state).folders(alice["principal"], user, shared=False))
 
 
 async def test_a_turn_survives_the_kill_of_the_daemon_where_its_pipes_are_kept(service: Service) -> None:
-    async with as_person(service.house, "alice") as client:
+    async with as_alice(service.house) as client:
         whole = await service.ended(client, await service.say(client, SLOW))
         assert whole["state"] == "done"
         running = await service.say(client, SLOW)
@@ -110,7 +132,7 @@ async def test_a_turn_survives_the_kill_of_the_daemon_where_its_pipes_are_kept(s
         await service.until_said(client, running, 5)
     await service.kill()
     await service.start()
-    async with as_person(service.house, "alice") as client:
+    async with as_alice(service.house) as client:
         turn = await service.ended(client, running)
         later = await service.ended(client, behind)
         again = await service.ended(client, await service.say(client, "still there?"))
