@@ -20,7 +20,7 @@ from tests.e2e.protected import furnish
 from tests.fd_store import FdStore, end
 from tests.processes.os_users import PYTHON, Machine, a_machine, needs_root, root_folder
 
-pytestmark = [pytest.mark.anyio, needs_root, pytest.mark.timeout(60)]
+pytestmark = [pytest.mark.anyio, needs_root, pytest.mark.timeout(150)]
 ROOT = Path(__file__).resolve().parents[2]
 _LIVE = ("queued", "running", "asking")
 SLOW = "FAKE:slow=40,0.05"
@@ -48,7 +48,7 @@ class Service:
             self.pid = await run_sync(self.store.start, argv, env)
         else:
             self.pid = await run_sync(lambda: os.posix_spawn(argv[0], argv, env))
-        with anyio.fail_after(15):
+        with anyio.fail_after(40):
             while not await self._answers():  # noqa: ASYNC110 - another process is waited for
                 await anyio.sleep(0.02)
 
@@ -75,14 +75,14 @@ class Service:
         return accepted.turn
 
     async def ended(self, client: Client, turn: str) -> dict[str, Any]:
-        with anyio.fail_after(15):
+        with anyio.fail_after(40):
             while (found := await client.turn(turn))["state"] in _LIVE:  # noqa: ASYNC110 - as above
                 await anyio.sleep(0.05)
         return found
 
     async def until_said(self, client: Client, turn: str, count: int) -> None:
         """`count` pieces of the answer have come."""
-        with anyio.fail_after(15):
+        with anyio.fail_after(40):
             async for event in client.events(turn):
                 count -= event["type"] == "text"
                 if count <= 0:
