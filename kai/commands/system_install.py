@@ -3,13 +3,14 @@
 import os
 import stat
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
 from kai.catalog.manifests import load
 from kai.commands.init import commented
 from kai.commands.system_policy import policy
-from kai.commands.system_steps import Steps
+from kai.commands.system_steps import StepFailedError, Steps
 from kai.model.errors import DeniedError
 from kai.resources import folder
 from kai.settings.where import INSTALLED, marker
@@ -19,6 +20,7 @@ STARTED = ("kai-spawner.socket", "kai.service")
 WHERE_IT_IS_WRITTEN = "/opt/kai"  # in the shipped units, to be replaced by where this kai is
 HIDDEN = ("/home", "/root", "/run/user", "/tmp", "/var/tmp")  # noqa: S108 - what the units see nothing of
 USER = "kai"
+WHY_S = 15.0  # for a service that did not start to say why
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +92,25 @@ def _start(steps: Steps, units: tuple[str, ...], *, starts: bool, has_changed: b
             steps.run("systemctl", "enable", unit)
         if not starts:
             continue
-        if steps.ask("systemctl", "is-active", unit) != "active":
-            steps.run("systemctl", "start", unit)
-        elif has_changed and unit.endswith(".service"):
-            steps.run("systemctl", "restart", unit)
+        try:
+            if steps.ask("systemctl", "is-active", unit) != "active":
+                steps.run("systemctl", "start", unit)
+            elif has_changed and unit.endswith(".service"):
+                steps.run("systemctl", "restart", unit)
+        except StepFailedError as error:
+            raise StepFailedError(error.argv, f"{error.said} {_why(steps, unit)}".strip()) from error
     if starts and not steps.is_dry:
         steps.note("is", f"kai.service: {steps.ask('systemctl', 'show', '-P', 'StatusText', 'kai') or 'started'}")
+
+
+def _why(steps: Steps, unit: str) -> str:
+    """What the service said of its failure; while it is tried once more, nothing is said for a moment."""
+    give_up_at = time.monotonic() + WHY_S
+    while unit == "kai.service" and time.monotonic() < give_up_at:
+        if (told := steps.ask("systemctl", "show", "-P", "StatusText", unit)).startswith("Failed"):
+            return told
+        time.sleep(0.2)
+    return ""
 
 
 def uninstall(steps: Steps, *, places: Places | None = None) -> None:

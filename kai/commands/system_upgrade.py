@@ -78,9 +78,8 @@ def upgrade(steps: Steps, wanted: Wanted) -> None:
         steps.run(wanted.prefix / "bin/kai", "system", "install")
         _answers(steps, wanted, after)
     except KaiError as error:
-        told = steps.ask("systemctl", "show", "-P", "StatusText", "kai")
         _put_back(steps, wanted, copy)
-        raise NotUpgradedError(after, before, f"{error.sentence} {told}".strip()) from error
+        raise NotUpgradedError(after, before, error.sentence) from error
     if not steps.is_dry:
         shutil.rmtree(wanted.former)
     steps.note("is", f"kai {after} serves; it was {before}, whose database is kept as {copy}")

@@ -125,3 +125,23 @@ def limited() -> tuple[bool, str]:
     limits = {name: show("kai", name) for name in ("MemoryMax", "TasksMax", "OOMPolicy", "FileDescriptorStoreMax")}
     wanted = {"MemoryMax": str(1024**3), "TasksMax": "256", "OOMPolicy": "continue", "FileDescriptorStoreMax": "64"}
     return limits == wanted, str(limits)
+
+
+@row(
+    "an agent that makes namespaces, under each profile",
+    "strict refuses it, nested-sandbox lets it; neither lets it mount outside",
+)
+def profiles() -> tuple[bool, str]:
+    unit = Path("/etc/systemd/system/kai-spawner.service").read_text()
+    seen = {}
+    for name in ("strict", "nested-sandbox"):
+        profile = next(Path("/opt/kai/lib").glob(f"python3*/site-packages/kai/_share/systemd/profiles/{name}.conf"))
+        kinds = ("Protect", "Private", "Restrict", "SystemCall", "NoNew", "Lock", "ReadWrite")
+        lines = [line for line in (unit + profile.read_text()).splitlines() if line.startswith(kinds)]
+        argv = ["systemd-run", "--quiet", "--wait", "--pipe", "-p", "User=alice"]
+        argv += [word for line in lines for word in ("-p", line)]
+        inner = run(*argv, "unshare", "--user", "--map-root-user", "--mount", "mount", "-t", "tmpfs", "t", "/mnt")
+        outer = run(*argv, "mount", "-t", "tmpfs", "t", "/mnt")
+        seen[name] = (inner.returncode, outer.returncode)
+    is_well = seen["strict"][0] != 0 and seen["nested-sandbox"][0] == 0 and all(outer for _, outer in seen.values())
+    return is_well, f"exit of (namespace and mount in it, mount outside): {seen}"

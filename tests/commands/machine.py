@@ -12,12 +12,15 @@ case "$1" in
 is-enabled) [ -e {root}/enabled-$2 ] && echo enabled ;;
 is-active) [ -e {root}/active-$2 ] && echo active ;;
 enable) touch {root}/enabled-$2 ;;
-start | restart) [ ! -e {root}/broken ] || {{ echo "Job failed" >&2; exit 1; }}; touch {root}/active-$2 ;;
+start | restart)
+    if [ -e {root}/broken ] && [ $2 = kai.service ]; then echo "Job failed" >&2; exit 1; fi
+    touch {root}/active-$2
+    ;;
 disable) shift 2; for unit; do rm -f {root}/enabled-$unit {root}/active-$unit; done ;;
 show)
     case "$3" in
     LoadState) [ -e {root}/etc/systemd/system/$4 ] && echo loaded ;;
-    StatusText) echo "0 turns run" ;;
+    StatusText) [ -e {root}/broken ] && echo "Failed: it is broken" || echo "0 turns run" ;;
     esac
     ;;
 esac

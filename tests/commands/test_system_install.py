@@ -97,7 +97,7 @@ def test_nothing_is_started_where_that_is_not_wanted(machine: Machine) -> None:
 
 def test_a_service_that_does_not_start_is_a_failure_with_its_reason(machine: Machine) -> None:
     (machine.root / "broken").touch()
-    with pytest.raises(StepFailedError, match="Job failed"):
+    with pytest.raises(StepFailedError, match="Job failed Failed: it is broken"):
         install(machine.steps(), places=machine.places)
     (machine.root / "broken").unlink()
     install(machine.steps(), places=machine.places)
