@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 
-from kai.memory.embedding.embedder import EmbedderUnavailableError, Embedding, Identity, Kind
+from kai.memory.embedding.embedder import EmbedderUnavailableError, Embedding, Identity, Kind, shortened
 from kai.memory.keeper import VectorKeeper
 from kai.memory.nearness import Nearness
 from kai.memory.retrieval import StoreRetriever
@@ -38,7 +38,7 @@ class WordEmbedder:
         self.asked.append((kind, text))
         if self.broken:
             raise EmbedderUnavailableError(self.broken)
-        return Embedding(self.vector(text))
+        return Embedding(self.vector(shortened(kind, text)))  # as a real one does
 
     def vector(self, text: str) -> bytes:
         total = [0.0] * self.identity.dimension
