@@ -21,7 +21,7 @@ class Row:
 ROWS = (
     Row(
         "kill -9 of the daemon in mid-turn",
-        "agents dead in 1 s; turn interrupted, told once; next message goes on in the session; nothing twice",
+        "agents dead in 1 s; turn interrupted, told once (its pipes kept: whole); next message goes on; nothing twice",
         (
             f"{HERE}/test_killed.py::test_a_daemon_killed_in_mid_turn",
             "tests/test_daemon.py::test_a_turn_cut_by_a_kill_is_owned_up_to_and_the_queue_goes_on",
