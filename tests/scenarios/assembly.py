@@ -11,10 +11,12 @@ from kai.context.sections import memory as memory_section
 from kai.memory.embedding.embedder import EmbedderUnavailableError
 from kai.model.context import MARKER, Budget, HistoryFacts, Hit, MemoryMode, Retrieval, RetrievalStatus, Verdict
 from kai.model.errors import ContextBudgetError
-from kai.store import exposures, ledger
+from kai.store import channels, exposures, ledger
 from kai.turns import facts as turn_facts
 from tests.context.examples import HITS, enabled
-from tests.scenarios.harness import Stage, block, recall, scenario, without
+from tests.scenarios.audience import epoch_in
+from tests.scenarios.harness import CAT, Stage, block, recall, scenario, without
+from tests.store.house import ANN, BOB
 
 FACT = "The greenhouse controller is an ESP32."
 TURN_ITSELF = "what is new?"
@@ -249,6 +251,11 @@ async def uses(stage: Stage) -> None:
         assert await counted() == 2
         await kai.client.context(turn["turn"], why=True)
         assert await counted() == 2
+    memory = await stage.household()
+    room = memory.room(ANN, BOB, CAT)
+    before = epoch_in(memory, room)
+    channels.leave(memory.db, room, CAT, memory.house.now)
+    assert epoch_in(memory, room) != before
 
 
 def _uses(db: Any) -> int:

@@ -12,7 +12,7 @@ from tests.store.house import ANN, BOB
 from tests.store.remembered import Memory
 
 
-def _epoch_in(memory: Memory, room: ChannelId) -> str:
+def epoch_in(memory: Memory, room: ChannelId) -> str:
     where = channels.get(memory.db, room)
     return epoch(Grounds("b", "1", (), "/w", "u", room, where.kind, where.members, "a", MemoryMode.SHARED))
 
@@ -23,10 +23,10 @@ async def joining_and_leaving(stage: Stage) -> None:
     room = memory.room(ANN, BOB)
     here = memory.scope(channel=room)
     memory.kept("the bins go out on Monday", here)
-    before = _epoch_in(memory, room)
+    before = epoch_in(memory, room)
     assert memory.found("bins", here)
     channels.join(memory.db, room, CAT, memory.house.now)
-    assert _epoch_in(memory, room) != before  # no session goes on over a change of epoch
+    assert epoch_in(memory, room) != before  # no session goes on over a change of epoch
     assert memory.found("bins", here) == []
     assert memory.found("bins", memory.scope(CAT, room)) == []
     channels.leave(memory.db, room, CAT, memory.house.now)
