@@ -8,6 +8,7 @@ from pathlib import Path
 
 from kai.catalog.shapes import AgentShape
 from kai.model.context import AgentDefinition, Skill
+from kai.model.memory import Policy
 from kai.settings.files import children
 from kai.settings.load import in_order, read_marked
 from kai.settings.problems import ConfigError, Place, Problem, did_you_mean, problem
@@ -67,6 +68,7 @@ def _definition(name: str, shape: AgentShape) -> AgentDefinition:
         instructions=shape.instructions.strip(),
         capabilities=shape.capabilities,
         skills=tuple(Skill(skill.name, skill.summary, skill.body) for skill in shape.skills),
+        memory=Policy(**asdict(shape.memory)),
     )
     content = json.dumps(asdict(made), sort_keys=True, ensure_ascii=False)
     return replace(made, revision=sha256(content.encode()).hexdigest()[:16])

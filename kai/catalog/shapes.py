@@ -5,6 +5,7 @@ from dataclasses import field
 from typing import Literal
 
 from kai.model.backends import Can, Limits, Login, ProtocolName
+from kai.model.memory import Policy
 from kai.settings.values import setting, shape
 
 Strings = tuple[str, ...]
@@ -87,6 +88,18 @@ class SkillShape:
 
 
 @shape
+class PolicyShape:
+    """What the agent reads of memory. Namespaces with whole segments as ``*``; an empty list means nothing."""
+
+    inject: Strings = setting("Namespaces that go along by themselves.", default=Policy().inject)
+    tool: Strings = setting("Namespaces that a search by tool may read.", default=Policy().tool)
+    top_k: int = setting("Records that go along at most.", 0, default=Policy().top_k)
+    min_score: float = setting("Score below which none goes along.", 0, 1, default=Policy().min_score)
+    max_tokens: int = setting("Tokens that they take at most.", 0, default=Policy().max_tokens)
+    own_only: bool = setting("Records of this definition alone.", default=Policy().own_only)
+
+
+@shape
 class AgentShape:
     """``agents/<name>.yaml``: it shapes behaviour, never access."""
 
@@ -94,3 +107,4 @@ class AgentShape:
     instructions: str = setting("How it should behave.", default="")
     capabilities: Strings = setting("What it declares to be able to do.", default=())
     skills: tuple[SkillShape, ...] = setting("Instruction texts that it may ask for by name.", default=())
+    memory: PolicyShape = field(default_factory=PolicyShape)

@@ -1,10 +1,20 @@
 """A manifest's file holds exactly what the model's manifest needs."""
 
-from dataclasses import fields
+from dataclasses import asdict, fields
 
-from kai.catalog.shapes import AgentShape, CanShape, LaunchShape, LimitsShape, LoginShape, ManifestShape, SkillShape
+from kai.catalog.shapes import (
+    AgentShape,
+    CanShape,
+    LaunchShape,
+    LimitsShape,
+    LoginShape,
+    ManifestShape,
+    PolicyShape,
+    SkillShape,
+)
 from kai.model.backends import Can, LaunchPlan, Limits, Login, Manifest
 from kai.model.context import AgentDefinition, Skill
+from kai.model.memory import Policy
 
 
 def _names(cls: type) -> set[str]:
@@ -26,3 +36,4 @@ def test_a_section_is_the_models_own() -> None:
 def test_a_definition_can_say_everything_but_its_name_and_revision() -> None:
     assert _names(AgentShape) == _names(AgentDefinition) - {"name", "revision"}
     assert _names(SkillShape) == _names(Skill)
+    assert asdict(PolicyShape()) == asdict(Policy())
