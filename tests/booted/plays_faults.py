@@ -42,8 +42,8 @@ def daemon_killed() -> tuple[bool, str]:
     ended, count = end_of(turn["turn"]), told(turn["turn"])
     answered = kai("chat", "and now?", who="alice").returncode
     whole = ended["answer_text"] == "".join(f"chunk{number} " for number in range(WORDS))
-    # On a busy machine every start is slow: then it is back in the time of such a start, and half as much again.
-    is_well = back <= max(2.0, 0.5 + 1.5 * start)
+    # On a busy machine every start is slow: then it may take the time of two such starts and a half.
+    is_well = back <= max(2.0, 0.5 + 2.5 * start)
     is_well = is_well and whole and (ended["state"], count, answered) == ("done", 1, 0)
     return is_well, (
         f"back {back:.2f} s (a plain start here takes {start:.1f} s); {ended['state']}, "

@@ -97,8 +97,9 @@ def as_person() -> tuple[bool, str]:
     peeked = kai("turn", "show", turn["turn"], who="bob")
     api("POST", f"/v1/turns/{turn['turn']}/stop", {})
     chat.wait()
-    state = end_of(turn["turn"])["state"]
-    is_well = uids == {"alice"} and peeked.returncode == 1 and state == "stopped"
+    ended = end_of(turn["turn"])
+    state = f"{ended['state']} {ended['reason']}".strip()
+    is_well = uids == {"alice"} and peeked.returncode == 1 and ended["state"] == "stopped"
     return is_well, f"runs as {uids}; bob: {peeked.stderr.splitlines()[0]}; {state}"
 
 
