@@ -5,7 +5,6 @@ is looked at here can be another thing a moment later.
 """
 
 import fnmatch
-import grp
 import json
 import os
 import pwd
@@ -15,7 +14,7 @@ from typing import Any, NamedTuple
 from kai.launcher import child
 from kai.launcher.identity import Identity
 from kai.launcher.messages import RefusedError, Spawn
-from kai.launcher.trust import weak_spot
+from kai.launcher.trust import ruler, weak_spot
 
 MAX_BYTES = 1024 * 1024
 MAX_HOLD_S = 3600.0
@@ -27,7 +26,6 @@ _ENV = ("HOME", "USER", "LOGNAME", "SHELL", "PATH", "LANG", "LANGUAGE", "LC_*", 
 _NEVER = ("LD_*", "PYTHON*", "PERL*", "RUBY*", "NODE_OPTIONS", "NODE_PATH", "BASH_*", "ENV", "IFS", "PS4",
     "SHELLOPTS", "BASHOPTS", "PROMPT_COMMAND", "GCONV_PATH", "GLIBC_*", "MALLOC_*", "LOCPATH", "NLSPATH",
     "JAVA_TOOL_OPTIONS")  # fmt: skip
-_RULERS = ("root", "sudo", "wheel", "admin", "docker", "lxd", "incus", "libvirt", "disk", "shadow")
 
 
 class PolicyError(Exception):
@@ -116,21 +114,6 @@ def _identity(policy: Policy, user: str) -> Identity:
         raise RefusedError("denied", f"no agent runs as {user} (uid {entry.pw_uid}), whatever the policy says")
     groups = os.getgrouplist(user, entry.pw_gid)
     return Identity(user, entry.pw_uid, entry.pw_gid, tuple(groups), entry.pw_dir)
-
-
-def ruler(user: str) -> str:
-    """Why this user is as good as root; empty when it is not, as far as its uid and its groups tell."""
-    entry = pwd.getpwnam(user)
-    if entry.pw_uid == 0:
-        return f"{user} is root"
-    for gid in os.getgrouplist(user, entry.pw_gid):
-        try:
-            name = grp.getgrgid(gid).gr_name
-        except KeyError:
-            continue
-        if name in _RULERS:
-            return f"{user} is in the group {name}, and may become root by that"
-    return ""
 
 
 def _admit_env(policy: Policy, spec: Spawn, who: Identity) -> None:

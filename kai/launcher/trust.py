@@ -1,10 +1,13 @@
-"""Who could exchange what a path leads to: looked at step by step, following links as the kernel would."""
+"""Who could exchange what a path leads to, looked at step by step as the kernel would; and who is as good as root."""
 
+import grp
 import os
+import pwd
 import stat
 from collections.abc import Iterator
 
 _LINKS = 40
+_RULERS = ("root", "sudo", "wheel", "admin", "docker", "lxd", "incus", "libvirt", "disk", "shadow")
 
 
 def walk(path: str) -> Iterator[tuple[str, os.stat_result]]:
@@ -71,4 +74,19 @@ def writable_step(path: str, uid: int, groups: list[int]) -> str:
         by_group = mode & stat.S_IWGRP and found.st_gid in groups
         if found.st_uid == uid or (not sticky and (mode & stat.S_IWOTH or by_group)):
             return step
+    return ""
+
+
+def ruler(user: str) -> str:
+    """Why this user is as good as root; empty when it is not, as far as its uid and its groups tell."""
+    entry = pwd.getpwnam(user)
+    if entry.pw_uid == 0:
+        return f"{user} is root"
+    for gid in os.getgrouplist(user, entry.pw_gid):
+        try:
+            name = grp.getgrgid(gid).gr_name
+        except KeyError:
+            continue
+        if name in _RULERS:
+            return f"{user} is in the group {name}, and may become root by that"
     return ""

@@ -5,7 +5,7 @@ import os
 import pwd
 import subprocess
 
-from kai.launcher.policy import ruler
+from kai.launcher.trust import ruler
 
 MIN_UID = 1000  # below are the system's own
 NOBODY = 65534

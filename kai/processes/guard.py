@@ -3,8 +3,7 @@
 import os
 import pwd
 
-from kai.launcher.policy import ruler
-from kai.launcher.trust import writable_step
+from kai.launcher.trust import ruler, writable_step
 
 
 def objection(user: str, program: str) -> str:

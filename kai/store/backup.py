@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import BinaryIO
 
 import kai
-from kai.launcher import archive
 from kai.model.errors import KaiError
 from kai.store import manifest, opening, people
 from kai.store.binding import Error
@@ -150,6 +149,8 @@ class _Making:
         self._packed(f"people/{name}", there, self._owners[name], uid)
 
     def _packed(self, name: str, roots: Mapping[str, str], owner: str = "", uid: int = 0) -> None:
+        from kai.launcher import archive  # noqa: PLC0415 - the daemon holds what packs only once it packs
+
         # Root packs nobody's files: a second name of a file that they may not read would bring it to them.
         ours = not owner or os.geteuid() == uid
         if not ours and self._as_owner is None:
