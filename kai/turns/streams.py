@@ -65,7 +65,9 @@ class Streams:
         owed = bell.owed  # a claim is a transaction: not one for every piece of progress
         # Nobody is promised a claim; one that a power cut takes back is followed by the same delivery.
         found = await self._parts.store.write_soft(deliveries.claim, bridge, self._parts.clock.now())
-        return found, 0 if len(found) == deliveries.CLAIM_LIMIT else owed  # 0: there may be more
+        numbered = sorted((*bell.handed, *found), key=lambda one: one.number)  # what was handed meanwhile is older
+        bell.handed.clear()
+        return tuple(numbered), 0 if len(found) == deliveries.CLAIM_LIMIT else owed  # 0: there may be more
 
     async def _join(self, bridge: str, after: int | None, idempotent: bool) -> tuple[Delivery, ...]:
         """Settle what was claimed, or handed to one who left; a question shown elsewhere is shown again, if it may."""

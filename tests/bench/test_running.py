@@ -50,5 +50,6 @@ def test_every_figure_can_be_taken(name: str, tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr("kai.bench.start_up._QUICK_PAIRS", 2)
     figure = running.MEASURES[name](tmp_path, quick=True)
     assert figure.name == name
-    assert 0 < figure.low <= figure.ratio <= figure.high
+    assert figure.low <= figure.ratio <= figure.high
+    assert figure.low > 0 or name == "idle_person"  # a few people weigh less than the noise of one process
     assert figure.ratio < 20 * figure.to_reach  # a figure is judged on a quiet machine, not among other tests

@@ -64,7 +64,7 @@ class Storm:
         self.accepted: dict[str, str] = {}  # external id → turn
         self.delivered: dict[str, Any] = {}  # delivery id → delivery
         self.unreceipted: set[str] = set()
-        self.last_number: int | None = None
+        self.last_number = 0  # it knows that it has received nothing yet
         self.count = 0
         self.words = ""  # of the next message, in place of what is usual
 

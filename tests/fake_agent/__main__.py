@@ -28,6 +28,8 @@ unsolicited=S  after the end, S s later, a turn nobody asked for         second 
 newid     the session id changes      compact     the transcript was compacted      usage     tells what it used
 noids     ACP: text without ids of its messages from here on
 remember=X, recall        across resume           pid, cwd, count, env=NAME, argv, model   says it
+who       user, home, folder, groups              read=PATH   says what stands in it         write=PATH,TEXT
+run=COMMAND   as a shell tool does                script=F    a Python file in --state       hog=MB  takes memory
 The model "refused" is refused, the model "deaf" gets no answer.
 start:slow=S, start:silent, start:die=CODE, start:noise, start:stderr=N, start:error=login   before it is ready
 """

@@ -76,7 +76,7 @@ def test_the_first_interrupt_stops_the_turn_and_the_next_leaves(fake: FakeDaemon
     assert "Traceback" not in process.communicate()[1]
 
     def answers_no_stop(method: str, path: str) -> None:
-        fake.canned[method, path] = (200, {"sentence": "Asked to stop."})
+        fake.canned[method, path] = (200, {"state": "running", "sentence": "Asked to stop."})
 
     answers_no_stop("POST", "/v1/turns/t-2/stop")
     process = started(fake, "go")
