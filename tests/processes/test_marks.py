@@ -15,7 +15,10 @@ from tests.processes.seen import is_alive
 
 
 def start(run: str, command: str = "exec sleep 1000") -> "subprocess.Popen[bytes]":
-    return subprocess.Popen(["/bin/sh", "-c", command], env={"KAI_RUN": run, "PATH": "/usr/bin:/bin"})
+    process = subprocess.Popen(["/bin/sh", "-c", command], env={"KAI_RUN": run, "PATH": "/usr/bin:/bin"})
+    while is_alive(process.pid) and not any(marks._environment(Path(f"/proc/{process.pid}"))):
+        pass  # it is a program already, but its environment comes last
+    return process
 
 
 def test_every_process_of_a_former_run_is_ended_and_no_other() -> None:
