@@ -22,6 +22,7 @@ class Control:
         channel.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 2 * MAX_BYTES)
         self._channel = channel
         self._heard: dict[type, Message] = {}
+        self._counts: dict[type, int] = {}
         self._is_reading = False
         self._news = anyio.Event()
         self.is_open = True
@@ -31,8 +32,12 @@ class Control:
         found = self._heard.get(kind)
         return found if isinstance(found, kind) else None
 
-    def tell(self, message: Message, passed: Sequence[int] = ()) -> None:
-        """Send it, with descriptors; to a keeper that is gone nothing is sent.
+    def count(self, kind: type[Message]) -> int:
+        """How many messages of that kind have been heard: the n-th question is answered by the n-th of them."""
+        return self._counts.get(kind, 0)
+
+    def tell(self, message: Message, passed: Sequence[int] = ()) -> bool:
+        """Send it, with descriptors; to a keeper that is gone nothing is sent. Whether it was.
 
         Raises `BadMessageError` when it is too long.
         """
@@ -42,6 +47,8 @@ class Control:
         except OSError as error:
             if error.errno == errno.EMSGSIZE:
                 raise BadMessageError(f"{len(data)} bytes do not fit into one message") from error
+            return False
+        return True
 
     async def until(self, heard: Callable[[], bool], limit_s: float = float("inf")) -> bool:
         """Take messages in until `heard()` holds. False when the channel or the time ended before."""
@@ -91,6 +98,7 @@ class Control:
 
     def _take(self, message: Message) -> None:
         self._heard[type(message)] = message
+        self._counts[type(message)] = self.count(type(message)) + 1
         if isinstance(message, Refused) and message.kind != "alive" and self.last(Spawned):
             # Nobody waits for it: a signal that could not be sent. Other refusals are raised where they were met.
             log.error("run.refused", run=message.run, reason=message.reason)

@@ -46,6 +46,7 @@ class KeptRun:
         self._stdin, self._stdout, self._stderr = WriteEnd(pipes[0]), ReadEnd(pipes[1]), ReadEnd(pipes[2])
         self._closing, self._ending = anyio.Lock(), anyio.Lock()
         self._is_closed = False
+        self._asked = 0  # for how it is: two may ask at once, and the answer to the first is too old for the second
 
     async def begin(self, spec: LaunchSpec, passed: Sequence[int] = ()) -> None:
         """Let the keeper start the agent; its ends of the pipes are `passed` where it has not got them yet.
@@ -128,9 +129,9 @@ class KeptRun:
 
     async def stats(self) -> Stats:
         control = self._control
-        before = control.last(messages.Stats)
-        control.tell(messages.Stat(self.run))
-        await control.until(lambda: control.last(messages.Stats) is not before, _ANSWER_S)
+        self._asked += control.tell(messages.Stat(self.run))
+        mine = self._asked
+        await control.until(lambda: control.count(messages.Stats) >= mine, _ANSWER_S)
         told = control.last(messages.Stats) or messages.Stats(self.run, 0.0, 0, 0)
         return Stats(told.cpu_s, told.processes, told.rss_kb * 1024, frozenset(told.apart))
 
