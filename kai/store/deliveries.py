@@ -9,7 +9,7 @@ from kai.model.ids import AddressId, AskId, DeliveryId, TurnId, fresh
 from kai.model.states import DeliveryState
 from kai.model.turns import Delivery, DeliveryKind, NewDelivery, Receipt, ReceiptOutcome
 from kai.store.binding import Connection
-from kai.store.columns import insert, read_all, the, values
+from kai.store.columns import insert, read_all, the
 from kai.store.moves import move
 
 _DELIVERY = (
@@ -26,16 +26,46 @@ _OUTCOMES = {
 }
 
 
-def owe(db: Connection, new: NewDelivery, now: datetime, *, about: DeliveryId | None = None) -> DeliveryId:
-    """Owe something to an address. `about`: this notice says that an earlier delivery may not have arrived."""
-    at = db.execute("SELECT bridge, channel FROM address WHERE address = ?", (new.address,)).fetchone()
+def owe(
+    db: Connection, new: NewDelivery, now: datetime, *, about: DeliveryId | None = None, taker: str = ""
+) -> Delivery:
+    """Owe something to an address. `about`: this notice says that an earlier delivery may not have arrived.
+
+    One for the bridge `taker`, which waits for it and is owed nothing else, is claimed from the start.
+    """
+    at = db.execute("SELECT bridge, chat, thread, channel FROM address WHERE address = ?", (new.address,)).fetchone()
     if at is None:
         raise UnknownThingError("address", new.address)
-    delivery = DeliveryId(fresh("d"))
-    place = {"bridge": at["bridge"], "channel": at["channel"], "turn_state": new.state, "about": about}
-    row = {**values(new), **place, "delivery": delivery, "state": DeliveryState.PENDING, "created_at": now}
-    insert(db, "delivery", **row)
-    return delivery
+    given, delivery = at["bridge"] == taker, DeliveryId(fresh("d"))
+    state = DeliveryState.CLAIMED if given else DeliveryState.PENDING
+    number = insert(
+        db,
+        "delivery",
+        delivery=delivery,
+        address=new.address,
+        bridge=at["bridge"],
+        channel=at["channel"],
+        kind=new.kind,
+        text=new.text,
+        state=state,
+        turn=new.turn,
+        ask=new.ask,
+        turn_state=new.state,
+        about=about,
+        created_at=now,
+        claimed_at=now if given else None,
+    )
+    where = new.address, at["bridge"], at["chat"], at["thread"], at["channel"]
+    return Delivery(delivery, number, *where, new.kind, new.text, state, now, new.turn, new.ask, new.state)
+
+
+def owe_all(db: Connection, owed: Iterable[NewDelivery], taker: str, now: datetime) -> tuple[Delivery, ...]:
+    """Owe these, and give `taker` what it is owed, as `claim` does; nobody is given anything for ""."""
+    is_first = bool(taker) and not _waits(db, taker)
+    new = [owe(db, one, now, taker=taker if is_first else "") for one in owed]
+    if is_first:
+        return tuple(one for one in new if one.state is DeliveryState.CLAIMED)
+    return claim(db, taker, now) if taker else ()
 
 
 def get(db: Connection, delivery: DeliveryId) -> Delivery:
@@ -151,6 +181,12 @@ def go_on_from(db: Connection, now: datetime) -> None:
     beyond = int(now.timestamp() * 1000)
     if not db.execute("UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = 'delivery'", (beyond,)).rowcount:
         db.execute("INSERT INTO sqlite_sequence VALUES ('delivery', ?)", (beyond,))
+
+
+def _waits(db: Connection, bridge: str) -> bool:
+    """Whether something is pending for a bridge."""
+    query = "SELECT 1 FROM delivery WHERE bridge = ? AND state = 'pending' LIMIT 1"
+    return db.execute(query, (bridge,)).fetchone() is not None
 
 
 def _lose_sight(db: Connection, delivery: DeliveryId, problem: str, now: datetime, why: str = _CUT) -> None:

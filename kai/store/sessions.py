@@ -69,12 +69,12 @@ def after_turn(
     """
     owed = outcome.compacted or (fresh and not block_went)
     paid = worked and block_went
+    lost = ", state = 'retired'" if outcome.session_lost else ""  # named at all, its index is written
     db.execute(
         "UPDATE session SET used_at = ?, turns = turns + ?, "
         "native_id = CASE WHEN ? AND ? <> '' THEN ?4 ELSE native_id END, "
-        "compacted = CASE WHEN ? THEN 1 WHEN ? THEN 0 ELSE compacted END, "
-        "state = CASE WHEN ? THEN 'retired' ELSE state END WHERE session = ?",
-        (stamp(now), worked, worked, outcome.native_id, owed, paid, outcome.session_lost, session),
+        f"compacted = CASE WHEN ? THEN 1 WHEN ? THEN 0 ELSE compacted END{lost} WHERE session = ?",
+        (stamp(now), worked, worked, outcome.native_id, owed, paid, session),
     )
 
 

@@ -8,7 +8,7 @@ import json
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from kai.model.context import ContextBlock
 from kai.model.errors import FailureKind, UnknownThingError, WrongMoveError
@@ -16,7 +16,7 @@ from kai.model.events import Usage
 from kai.model.ids import AddressId, ChannelId, DispatchId, MessageId, PrincipalId, RunId, SessionId, TurnId, fresh
 from kai.model.messages import Author, Message
 from kai.model.states import ENDED_TURNS, AskState, DispatchState, TurnState
-from kai.model.turns import DeliveryKind, Dispatch, NewDelivery, Outcome, SessionRow, Turn
+from kai.model.turns import Delivery, DeliveryKind, Dispatch, NewDelivery, Outcome, SessionRow, Turn
 from kai.store import deliveries, messages, moves, questions, sessions, snapshots
 from kai.store.binding import Connection, Row
 from kai.store.columns import insert, maybe, packed, read, read_all, the, unpacked, values
@@ -24,6 +24,13 @@ from kai.store.columns import insert, maybe, packed, read, read_all, the, unpack
 RESTARTED = "kai was restarted while this was being answered; what had been done by then stays done"
 _LIVE = "state IN ('running', 'asking', 'held')"  # word for word as in the index `turn_live`
 _TELLS = (DeliveryKind.ANSWER, DeliveryKind.NOTICE)
+
+
+class Ended(NamedTuple):
+    """What an end came to: the answer as a message, when something was said, and what was given to a bridge with it."""
+
+    answer: Message | None
+    claimed: tuple[Delivery, ...]
 
 
 def get(db: Connection, turn: TurnId) -> Turn:
@@ -185,11 +192,12 @@ def finish(
     owed: Sequence[NewDelivery],
     answer_name: str,
     now: datetime,
-) -> Message | None:
+    taker: str = "",
+) -> Ended:
     """End a turn, all at once: state, attempt, session, open questions, the answer as a message, what is owed.
 
     Exactly one of `owed` tells the end: the one with a `state`, else the last answer or notice, else a notice made
-    from the outcome's reason. Gives the answer's message; None when nothing was said. Raises `WrongMoveError`.
+    from the outcome's reason. What the bridge `taker` is owed is given to it. Raises `WrongMoveError`.
     """
     known = get(db, turn)
     if outcome.state not in ENDED_TURNS:
@@ -203,10 +211,9 @@ def finish(
     _end_attempt(db, turn, outcome.state, now)
     if dispatch is not None:
         _tell_session(db, dispatch, outcome, now)
-    for delivery in _telling(known, outcome, owed):
-        deliveries.owe(db, delivery, now)
+    claimed = deliveries.owe_all(db, _telling(known, outcome, owed), taker, now)
     db.execute("DELETE FROM partial WHERE turn = ?", (turn,))
-    return answer
+    return Ended(answer, claimed)
 
 
 def at_work_on(db: Connection, run: RunId) -> tuple[Turn, DispatchId, SessionRow] | None:

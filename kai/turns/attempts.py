@@ -1,6 +1,6 @@
-"""What a turn commits: before a byte of it goes to an agent, right before the first one, and at its end."""
+"""What a turn commits before a byte of it goes to an agent and right before the first one; what an error comes to."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import datetime
 
 from kai.model.context import ContextBlock
@@ -12,27 +12,12 @@ from kai.model.errors import (
     LaunchError,
     SessionLostError,
 )
-from kai.model.ids import DispatchId, TurnId
+from kai.model.ids import DispatchId
 from kai.model.states import TurnState
-from kai.model.turns import Delivery, Dispatch, NewDelivery, Outcome, SessionRow
-from kai.store import deliveries, exposures, sessions, turns
+from kai.model.turns import Dispatch, Outcome, SessionRow
+from kai.store import exposures, sessions, turns
 from kai.store.binding import Connection
 from kai.store.exposures import Sending
-
-
-def finish(
-    db: Connection,
-    taker: str,
-    turn: TurnId,
-    dispatch: DispatchId | None,
-    outcome: Outcome,
-    owed: Sequence[NewDelivery],
-    name: str,
-    now: datetime,
-) -> tuple[Delivery, ...]:
-    """End a turn. Gives what is claimed with it for the bridge `taker`; none for ""."""
-    turns.finish(db, turn, dispatch, outcome, owed, name, now)
-    return deliveries.claim(db, taker, now) if taker else ()
 
 
 def prepare(

@@ -32,7 +32,7 @@ from kai.protocols.child import StopReport
 from kai.store import deliveries, exposures, sessions, turns
 from kai.turns import outbox
 from kai.turns.asking import Asking
-from kai.turns.attempts import failed, finish, mark_sent, prepare
+from kai.turns.attempts import failed, mark_sent, prepare
 from kai.turns.facts import facts_for, media_for, sending_of, without_memory
 from kai.turns.fold import Fold
 from kai.turns.holding import Holding, held_until
@@ -426,8 +426,8 @@ class Runner:
                 if not taker:
                     bell.owe()
                 try:
-                    claimed = await self._parts.store.write(
-                        finish, taker, turn.turn, running.dispatch, outcome, owed, name, now
+                    ended = await self._parts.store.write(
+                        turns.finish, turn.turn, running.dispatch, outcome, owed, name, now, taker
                     )
                     break
                 except StoreError as error:
@@ -437,10 +437,10 @@ class Runner:
                     running.unstored = error.sentence
                     running.over.set()
                     await anyio.sleep(FINISH_RETRY_S)
-            if claimed:
-                bell.hand(claimed)
+            if ended.claimed:
+                bell.hand(ended.claimed)
                 await checkpoint()  # they go out first
-                if len(claimed) == deliveries.CLAIM_LIMIT:
+                if len(ended.claimed) == deliveries.CLAIM_LIMIT:
                     bell.owe()  # there may be more
             running.live.state = outcome.state
             self._parts.live.end(

@@ -17,7 +17,7 @@ DROPPED = Receipt(ReceiptOutcome.DROPPED, problem="the chat is gone")
 
 def owe(house: House, text: str, address: AddressId | None = None) -> Delivery:
     new = NewDelivery(address or house.door.address, DeliveryKind.NOTICE, text)
-    return deliveries.get(house.db, deliveries.owe(house.db, new, house.now))
+    return deliveries.owe(house.db, new, house.now)
 
 
 def claim(house: House, limit: int = 99, bridge: str = "telegram") -> list[str]:
@@ -38,6 +38,22 @@ def test_what_is_owed_knows_its_place(house: House) -> None:
     assert (owed.state, owed.number, owed.choices) == (DeliveryState.PENDING, 1, ())
     with pytest.raises(UnknownThingError):
         owe(house, "hello", AddressId("x-none"))
+
+
+def test_what_is_owed_to_one_who_waits_is_claimed_from_the_start_and_nothing_is_given_before_its_turn(
+    house: House,
+) -> None:
+    here = house.door.address
+    new = [NewDelivery(here, DeliveryKind.NOTICE, text) for text in "ab"]
+    given = deliveries.owe_all(house.db, new, "telegram", house.now)
+    assert given == tuple(deliveries.get(house.db, one.delivery) for one in given)
+    assert [(one.text, one.state) for one in given] == [("a", DeliveryState.CLAIMED), ("b", DeliveryState.CLAIMED)]
+    assert claim(house) == []
+    owe(house, "c")
+    assert [one.text for one in deliveries.owe_all(house.db, new, "telegram", house.now)] == ["c", "a", "b"]
+    assert deliveries.owe_all(house.db, new, "matrix", house.now) == ()
+    assert deliveries.owe_all(house.db, new, "", house.now) == ()
+    assert claim(house) == ["a", "b", "a", "b"]
 
 
 def test_deliveries_are_claimed_once_and_oldest_first(house: House) -> None:

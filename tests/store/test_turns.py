@@ -27,7 +27,7 @@ def told(house: House, turn: TurnId) -> list[tuple[DeliveryKind, str]]:
 
 
 def end(house: House, turn: TurnId, outcome: Outcome, *owed: NewDelivery) -> Message | None:
-    return turns.finish(house.db, turn, None, outcome, owed, "kai", house.now)
+    return turns.finish(house.db, turn, None, outcome, owed, "kai", house.now).answer
 
 
 # The lane
@@ -144,7 +144,8 @@ def test_an_end_is_one_thing(house: House) -> None:
     dispatch = house.sent(turn)
     outcome = replace(DONE, tool_lines=("read x: ok",), usage=Usage(input_tokens=7), native_id="native-1", detail="d")
     owed = NewDelivery(house.door.address, DeliveryKind.ANSWER, "the answer")
-    answer = turns.finish(house.db, turn, dispatch, outcome, (owed,), "kai", house.now)
+    answer, claimed = turns.finish(house.db, turn, dispatch, outcome, (owed,), "kai", house.now)
+    assert claimed == ()
     row = turns.get(house.db, turn)
     assert answer
     assert (row.state, row.answer, row.reason) == (TurnState.DONE, answer.message, "")

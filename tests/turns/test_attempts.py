@@ -1,14 +1,14 @@
 """What is committed at a turn's end."""
 
 from functools import partial
+from typing import Any
 
 import anyio
 import pytest
 
 from kai.model.ids import TurnId
 from kai.model.states import DeliveryState
-from kai.store import deliveries
-from kai.turns.attempts import finish
+from kai.store import deliveries, turns
 from tests.e2e.house import Kai
 
 pytestmark = pytest.mark.anyio
@@ -18,13 +18,14 @@ pytestmark = pytest.mark.anyio
 async def test_an_end_is_claimed_with_it_only_for_one_who_listens(
     kai: Kai, monkeypatch: pytest.MonkeyPatch, listens: bool, left: DeliveryState
 ) -> None:
-    takers: list[str] = []
+    takers: list[object] = []
+    finish = turns.finish
 
-    def noted(db: object, taker: str, *args: object) -> object:
-        takers.append(taker)
-        return finish(db, taker, *args)  # type: ignore[arg-type]
+    def noted(*args: Any) -> turns.Ended:
+        takers.append(args[-1])
+        return finish(*args)
 
-    monkeypatch.setattr("kai.turns.runner.finish", noted)
+    monkeypatch.setattr(turns, "finish", noted)
     async with anyio.create_task_group() as tasks:
         if listens:
             tasks.start_soon(partial(kai.deliveries, 2, receipts=False))
