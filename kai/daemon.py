@@ -176,7 +176,7 @@ def _api_parts(parts: Parts, door: FrontDoor, folders: Folders) -> ApiParts:
         attachments=AttachmentFolder(folders.state / "attachments"),
         run_of=lambda pid: surely_of(pid) or run_above(pid),
         surely_of=surely_of,
-        agents=AgentDoor(parts.store, parts.live_runs),
+        agents=AgentDoor(parts),
         max_body_bytes=lambda: parts.config.settings.api.max_body_bytes,
         max_attachment_bytes=lambda: parts.config.settings.attachments.max_bytes,
         limits=ApiLimits(),

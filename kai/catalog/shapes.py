@@ -97,6 +97,8 @@ class PolicyShape:
     min_score: float = setting("Score below which none goes along.", 0, 1, default=Policy().min_score)
     max_tokens: int = setting("Tokens that they take at most.", 0, default=Policy().max_tokens)
     own_only: bool = setting("Records of this definition alone.", default=Policy().own_only)
+    write: Strings = setting("Namespaces that its tools may save to and correct in.", default=Policy().write)
+    delete: Strings = setting("Namespaces that its tools may forget in.", default=Policy().delete)
 
 
 @shape

@@ -3,14 +3,16 @@
 A tool is one row here and one handler in `kai.tools`. Who calls, and for whom, the run decides: no argument says it.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from kai.model.context import ToolNotice
 from kai.model.errors import BadInputError
+from kai.model.memory import Kind, Policy
 
 ToolGroup = Literal["scheduling", "services", "memory", "history", "other"]
+Right = Literal["memory.read", "memory.write", "memory.delete"]
 # What would name a person, a place or a right: it comes from the run, and from nowhere else.
 FROM_THE_RUN = frozenset(
     """principal principal_id person user os_user uid as kai_as caller operator bridge sender audience members channel
@@ -20,19 +22,26 @@ FROM_THE_RUN = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """One argument. `most`: the greatest number, or how many code points a text may have. Without a default: needed."""
+    """One argument. `most`: the greatest number, or how many code points a text may have. Without a default: needed.
+
+    `choices`: the texts that it may be, where not any.
+    """
 
     name: str
     summary: str
     kind: Literal["text", "number"] = "text"
     default: str | int | None = None
     most: int = 4_000
+    choices: tuple[str, ...] = ()
 
     @property
     def schema(self) -> dict[str, Any]:
         """As JSON Schema has it."""
-        if self.kind == "text":
-            bounds: dict[str, Any] = {"type": "string", "minLength": 1, "maxLength": self.most}
+        bounds: dict[str, Any]
+        if self.choices:
+            bounds = {"type": "string", "enum": list(self.choices)}
+        elif self.kind == "text":
+            bounds = {"type": "string", "minLength": 0 if self.default == "" else 1, "maxLength": self.most}
         else:
             bounds = {"type": "integer", "minimum": 1, "maximum": self.most}
         return bounds | {"description": self.summary} | ({} if self.default is None else {"default": self.default})
@@ -40,12 +49,18 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """One row. Called with ``POST /v1/tools/NAME`` on the agents' face, or ``kai tool NAME``."""
+    """One row. Called with ``POST /v1/tools/NAME`` on the agents' face, over MCP, or ``kai tool NAME``.
+
+    `needs` is what the run must be entitled to (`rights_of`); "": every run has it. `changes`: it does more than look,
+    so that an agent CLI which asks the person before it acts asks about it, too.
+    """
 
     name: str
     group: ToolGroup
     summary: str
     arguments: tuple[Argument, ...] = ()
+    needs: Right | Literal[""] = ""
+    changes: bool = False
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -67,8 +82,14 @@ def _value(argument: Argument, value: Any) -> str | int:
     if value is None:
         raise BadInputError(argument.name, "is missing", argument.summary)
     if argument.kind == "text":
+        if value == argument.default:
+            return str(value)
+        if argument.choices and value not in argument.choices:
+            raise BadInputError(argument.name, f"is one of: {', '.join(argument.choices)}")
         if not isinstance(value, str) or not value.strip() or len(value) > argument.most:
             raise BadInputError(argument.name, f"is a text of 1 to {argument.most:,} characters")
+        if "\0" in value:
+            raise BadInputError(argument.name, "holds a NUL")
         return value
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= argument.most:
         raise BadInputError(argument.name, f"is a whole number from 1 to {argument.most:,}")
@@ -76,6 +97,10 @@ def _value(argument: Argument, value: Any) -> str | int:
 
 
 _LIMIT = Argument("limit", "how many at most", "number", default=10, most=50)
+_TEXT_CHARS = 16 * 1024  # beyond what a record may hold, which the store itself looks at in bytes
+_RECORD = Argument("record", "its id, as memory_search and the block tell it", most=64)
+_BASE = Argument("base", "the revision that you know: another one is a conflict", "number", most=2**53)
+_OP = Argument("op", "an id of your own for this operation: a repeat is answered, not done again", default="", most=64)
 NEWEST = 2**53  # beyond every message
 
 TOOLS: tuple[Tool, ...] = (
@@ -83,9 +108,49 @@ TOOLS: tuple[Tool, ...] = (
         "turn_show", "other", "what you are answering now: who asks, where, who reads along, the files that came along"
     ),
     Tool(
+        "memory_search",
+        "memory",
+        "find what is remembered, by words and by meaning, best first; only status 'empty' means that there is none",
+        (
+            Argument("query", "what to look for"),
+            Argument("namespace", "look in this one alone, as person/self/howto [all that may be read]", default=""),
+            _LIMIT,
+        ),
+        needs="memory.read",
+    ),
+    Tool(
+        "memory_save",
+        "memory",
+        "remember something that the person asked you to; report only what the receipt says",
+        (
+            Argument("text", "what to keep, in one or a few sentences", most=_TEXT_CHARS),
+            Argument("kind", "what it is; a preference goes along always", default="fact", choices=tuple(Kind)),
+            Argument("family", "what it is about, where only one may hold, as car.parking", default="", most=128),
+            _OP,
+        ),
+        needs="memory.write",
+        changes=True,
+    ),
+    Tool(
+        "memory_correct",
+        "memory",
+        "put another text in the place of a record's, when the person asks for it; report what the receipt says",
+        (Argument("text", "what holds now", most=_TEXT_CHARS), _RECORD, _BASE, _OP),
+        needs="memory.write",
+        changes=True,
+    ),
+    Tool(
+        "memory_forget",
+        "memory",
+        "use a record no more, when the person asks for it; report what the receipt says",
+        (_RECORD, _BASE, _OP),
+        needs="memory.delete",
+        changes=True,
+    ),
+    Tool(
         "history_search",
         "history",
-        "find earlier messages of this channel by their words, the best first",
+        "find earlier messages by their words, the best first",
         (Argument("query", "the words to look for"), _LIMIT),
     ),
     Tool(
@@ -97,6 +162,21 @@ TOOLS: tuple[Tool, ...] = (
 )
 
 
-def notices(tools: Iterable[Tool] = TOOLS, *, allowed: Callable[[Tool], bool] | None = None) -> tuple[ToolNotice, ...]:
-    """What the block tells of the tools that a run may call, in the order of the table."""
-    return tuple(ToolNotice(tool.name, tool.summary, tool.group) for tool in tools if allowed is None or allowed(tool))
+def rights_of(policy: Policy, *, remembers: bool) -> frozenset[Right]:
+    """What an agent definition with this policy entitles a run to. `remembers`: semantic memory is on here."""
+    lists: dict[Right, tuple[str, ...]] = {
+        "memory.read": policy.tool,
+        "memory.write": policy.write,
+        "memory.delete": policy.delete,
+    }
+    return frozenset(right for right, patterns in lists.items() if remembers and patterns)
+
+
+def tools_of(rights: frozenset[Right], tools: Iterable[Tool] = TOOLS) -> tuple[Tool, ...]:
+    """The tools that a run with these rights may call, in the order of the table."""
+    return tuple(tool for tool in tools if not tool.needs or tool.needs in rights)
+
+
+def notices(tools: Iterable[Tool]) -> tuple[ToolNotice, ...]:
+    """What the block tells of the tools that a run may call."""
+    return tuple(ToolNotice(tool.name, tool.summary, tool.group) for tool in tools)

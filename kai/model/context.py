@@ -123,7 +123,7 @@ class AgentDefinition:
 
 @dataclass(frozen=True, slots=True)
 class ToolNotice:
-    """A tool that this run may call, as the block names it: ``kai tool NAME``, MCP tool ``kai_NAME``."""
+    """A tool that this run may call, as the block names it: ``kai tool NAME``, and ``NAME`` of the MCP server kai."""
 
     name: str
     summary: str
@@ -205,7 +205,6 @@ class Facts:
     workspace_instructions: str = ""
     workspace_file: PersonFile | None = None  # a system_prompt_file inside a home: a person file, in place of them
     tools: tuple[ToolNotice, ...] = ()
-    tools_over_mcp: bool = False
     skill_bodies: tuple[Skill, ...] = ()
     reply_quote: str = ""
     attachments: tuple[AttachmentInfo, ...] = ()

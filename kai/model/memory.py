@@ -85,6 +85,7 @@ class Policy:
 
     Patterns are namespaces with whole segments as ``*``; ``self`` and ``this`` stand for the person and the channel.
     The two never fall back on each other, and an empty one means nothing. `own_only`: records of this definition alone.
+    `write` and `delete` are where its tools may save and correct, and forget: nowhere, unless it says so.
     """
 
     inject: tuple[str, ...] = ("person/self/*", "global/*")
@@ -93,6 +94,8 @@ class Policy:
     min_score: float = 0.2
     max_tokens: int = 1_500
     own_only: bool = False
+    write: tuple[str, ...] = ()
+    delete: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,19 +1,28 @@
 """The agents' door: a run is admitted, its scope looked up, one tool called."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from inspect import iscoroutinefunction
 from typing import Any
 
-from kai.catalog.tools import TOOLS
+from kai.catalog.tools import FROM_THE_RUN, TOOLS, Tool, rights_of
 from kai.model.ids import RunId
+from kai.model.memory import Searched
+from kai.store import ledger
 from kai.store.binding import Connection
-from kai.store.database import Store
-from kai.tools import history, turn
-from kai.tools.scope import scope_of
-from kai.turns.runs import LiveRun, Runs
+from kai.tools import history, memory, turn
+from kai.tools.scope import RunScope, scope_of
+from kai.turns.parts import Parts
+from kai.turns.runs import LiveRun
 
-Handler = Callable[..., dict[str, Any]]  # reads the store: (connection, scope, **arguments)
+# One that only looks is a plain function, (connection, scope, **arguments): rights and look are of one moment. One that
+# does something is a coroutine, (parts, scope, **arguments), and looks again at what it must not take from before.
+Handler = Callable[..., dict[str, Any]] | Callable[..., Awaitable[dict[str, Any]]]
 HANDLERS: Mapping[str, Handler] = {
     "turn_show": turn.show,
+    "memory_search": memory.search,
+    "memory_save": memory.save,
+    "memory_correct": memory.correct,
+    "memory_forget": memory.forget,
     "history_search": history.found,
     "history_read": history.read,
 }
@@ -23,31 +32,49 @@ assert HANDLERS.keys() == {tool.name for tool in TOOLS}
 class AgentDoor:
     """Every method looks everything up anew: what was taken away is gone at the next call."""
 
-    def __init__(self, store: Store, runs: Runs) -> None:
-        self._store = store
-        self._runs = runs
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
 
     def admit(self, uid: int, run: RunId | None, token: str) -> LiveRun:
         """Whose run the caller is of: `run` as its process surely tells, else by its `token`. Raises `DeniedError`."""
-        return self._runs.of(uid, run, token)
+        return self._parts.live_runs.of(uid, run, token)
 
     async def whoami(self, live: LiveRun) -> dict[str, Any]:
         """What kai takes the caller for."""
-        scope = await self._store.read(scope_of, live)
+        scope = await self._parts.store.read(self._scope, live)
         names = [tool.name for tool in scope.tools]
         return {"run": live.run, "person": scope.person.name, "channel": scope.channel.title, "tools": names}
 
+    async def rows(self, live: LiveRun) -> tuple[Tool, ...]:
+        """The rows of the table that the run may call."""
+        return (await self._parts.store.read(self._scope, live)).tools
+
     async def tools(self, live: LiveRun) -> list[dict[str, Any]]:
         """The tools that the run may call, each with the schema of its arguments."""
-        scope = await self._store.read(scope_of, live)
-        return [{"name": one.name, "summary": one.summary, "arguments": one.schema} for one in scope.tools]
+        rows = await self.rows(live)
+        return [
+            {"name": one.name, "summary": one.summary, "changes": one.changes, "arguments": one.schema} for one in rows
+        ]
 
     async def call(self, live: LiveRun, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Call a tool. Raises `DeniedError`, `UnknownThingError`, `BadInputError`."""
+        """Call a tool. Raises `DeniedError`, `UnknownThingError`, `BadInputError`; nothing was done then."""
 
-        def work(db: Connection) -> dict[str, Any]:  # rights and deed in one look at the store
-            scope = scope_of(db, live)
+        def work(db: Connection) -> tuple[RunScope, Tool, dict[str, Any], Any]:
+            scope = self._scope(db, live)
             tool = scope.tool(name)
-            return HANDLERS[tool.name](db, scope, **tool.checked(arguments))
+            checked, handler = tool.checked(arguments), HANDLERS[name]
+            return scope, tool, checked, None if iscoroutinefunction(handler) else handler(db, scope, **checked)
 
-        return await self._store.read(work)
+        scope, tool, checked, answer = await self._parts.store.read(work)
+        if claimed := sorted(FROM_THE_RUN & arguments.keys()):
+            # It has no effect; that an agent was made to try is worth a row.
+            row = Searched("", "denied", f"claimed: {', '.join(claimed)}")
+            now = self._parts.clock.now()
+            await self._parts.store.write_soft(ledger.note, scope.memory, tool.name, [row], now)
+        does: Callable[..., Any] = HANDLERS[name]
+        result: dict[str, Any] = await does(self._parts, scope, **checked) if answer is None else answer
+        return result
+
+    def _scope(self, db: Connection, live: LiveRun) -> RunScope:
+        remembers = self._parts.config.settings.memory.enabled
+        return scope_of(db, live, rights_of(live.agent.memory, remembers=remembers))

@@ -1,21 +1,26 @@
 """What a run may see and do at this moment, looked up at every call; nothing that was sent has a part in it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from kai.catalog.tools import TOOLS, Tool
+from kai.catalog.tools import Right, Tool, tools_of
 from kai.model.errors import DeniedError, UnknownThingError
-from kai.model.messages import Message
+from kai.model.ids import MessageId
+from kai.model.memory import Scope, Way
+from kai.model.messages import Author, Message
 from kai.model.people import Channel, Person
 from kai.model.turns import Turn
-from kai.store import channels, people, sessions, turns
+from kai.store import channels, messages, people, sessions, turns
 from kai.store.binding import Connection
 from kai.turns.runs import LiveRun
 
 
 @dataclass(frozen=True, slots=True)
 class RunScope:
-    """`person` is whom the agent answers now, else for whom its session was begun; `turn` the one that runs."""
+    """`person` is whom the agent answers now, else for whom its session was begun; `turn` the one that runs.
+
+    `message` is that person's own in this turn. What an agent says or was made to ask for is nobody's wish without it.
+    """
 
     run: LiveRun
     person: Person
@@ -23,6 +28,14 @@ class RunScope:
     turn: Turn | None
     backend: str
     tools: tuple[Tool, ...]
+    message: MessageId | None = None
+
+    @property
+    def memory(self) -> Scope:
+        """For whom and where memory is read and written, and who does it."""
+        run, turn = self.run, self.turn.turn if self.turn else None
+        who = Scope(self.person.principal, self.channel.channel, run.agent.name, Way.TOOL, f"run:{run.run}")
+        return replace(who, turn=turn, message=self.message)
 
     def tool(self, name: str) -> Tool:
         """Raises `UnknownThingError` for one that this run may not call: to it there is no such tool."""
@@ -32,7 +45,7 @@ class RunScope:
         raise UnknownThingError("tool", name, "", tuple(tool.name for tool in self.tools))
 
 
-def scope_of(db: Connection, run: LiveRun) -> RunScope:
+def scope_of(db: Connection, run: LiveRun, rights: frozenset[Right] = frozenset()) -> RunScope:
     """Raises `DeniedError` when what the run was started for is no more: its session, its person, their membership."""
     try:
         channel, session = channels.get(db, run.channel), sessions.get(db, run.session)
@@ -44,13 +57,17 @@ def scope_of(db: Connection, run: LiveRun) -> RunScope:
         raise DeniedError("whom this run was started for is not here any more") from None
     if session is None or session.state != "live" or not {principal, run.principal} <= set(channel.members):
         raise DeniedError("what this run was started for is over")
-    return RunScope(run, person, channel, turn, session.backend, TOOLS)
+    said = messages.get(db, turn.message) if turn else None
+    own = said is not None and said.author is Author.PERSON and said.principal == principal
+    return RunScope(
+        run, person, channel, turn, session.backend, tools_of(rights), said.message if said and own else None
+    )
 
 
-def may_be_shown(db: Connection, scope: RunScope, messages: tuple[Message, ...]) -> tuple[Message, ...]:
-    """Those of `messages` at which everybody was present who reads along now: someone joining is silence."""
+def may_be_shown(db: Connection, scope: RunScope, found: tuple[Message, ...]) -> tuple[Message, ...]:
+    """Those of `found` at which everybody was present who reads along now: someone joining is silence."""
     present = set(scope.channel.members)
-    return tuple(one for one in messages if present <= channels.audience(db, one.message))
+    return tuple(one for one in found if present <= channels.audience(db, one.message))
 
 
 def told(message: Message, chars: int) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import anyio
 from anyio import to_thread
 
-from kai.catalog.tools import notices
+from kai.catalog.tools import Tool, notices, rights_of, tools_of
 from kai.context.gather import Asked, Rules, Seated, Sources, gather, gather_at_once
 from kai.model.backends import Manifest
 from kai.model.context import Budget, Facts, HistoryBounds, Media, MemoryMode, Retrieval, RetrievalStatus
@@ -94,7 +94,7 @@ def _seated(parts: Parts, route: Route, files: "_Files", *, fresh: bool, session
         owner_uid=files.owner_uid,
         workspace_instructions=files.instructions,
         workspace_file=files.instructions_file,
-        tools=notices(),
+        tools=notices(route_tools(parts.config.settings, route)),
         session=session,
         repeats=parts.config.settings.memory.repeat,
     )
@@ -117,6 +117,11 @@ def _rules(parts: Parts, route: Route) -> Rules:
         now=context.now,
         zone=parts.zone,
     )
+
+
+def route_tools(settings: Settings, route: Route) -> tuple[Tool, ...]:
+    """The tools that a run of this route may call."""
+    return tools_of(rights_of(route.agent.memory, remembers=settings.memory.enabled))
 
 
 def memory_mode(settings: Settings, route: Route) -> MemoryMode:

@@ -8,7 +8,6 @@ from typing import Any
 
 from anyio import CancelScope, to_thread
 
-from kai.catalog.tools import notices
 from kai.context.epoch import Grounds, epoch
 from kai.log import log
 from kai.model.backends import Manifest
@@ -25,7 +24,7 @@ from kai.store import sessions
 from kai.turns.backends import home_of_login
 from kai.turns.backends import os_user as own_user
 from kai.turns.background import Background
-from kai.turns.facts import identity_mark, memory_mode
+from kai.turns.facts import identity_mark, memory_mode, route_tools
 from kai.turns.parts import Parts
 from kai.turns.pool import Live, Opener
 from kai.turns.protection import refuse_shared
@@ -74,7 +73,7 @@ class Opening:
                 effort=route.effort,
                 sets_model=manifest.can.set_model,
                 identity=identity_mark(self._parts, route),
-                tools=tuple(tool.name for tool in notices()),
+                tools=tuple(tool.name for tool in route_tools(self._parts.config.settings, route)),
             )
         )
 
@@ -171,7 +170,7 @@ class Opening:
         runs = self._parts.live_runs
         begin = partial(
             runs.begin, run, session=row.session, channel=row.channel, principal=row.principal,
-            os_user=route.os_user,
+            os_user=route.os_user, agent=route.agent,
         )  # fmt: skip
         await to_thread.run_sync(begin)
         try:

@@ -59,10 +59,16 @@ class Remembering:
             await self._end_retired()
         return receipt
 
-    async def search(self, scope: Scope, query: str, wanted: tuple[str, ...] = ()) -> tuple[Found, tuple[str, ...]]:
+    async def search(
+        self,
+        scope: Scope,
+        query: str,
+        wanted: tuple[str, ...] = (),
+        policy: Policy = Policy(),  # noqa: B008 frozen
+    ) -> tuple[Found, tuple[str, ...]]:
         """What a person or a tool finds, audited, hits or none."""
         assert isinstance(self._parts.retriever, StoreRetriever)
-        found, dropped = await self._parts.retriever.search(scope, query, Policy(min_score=0.0), wanted)
+        found, dropped = await self._parts.retriever.search(scope, query, replace(policy, min_score=0.0), wanted)
         await self._parts.store.write_soft(ledger.note, scope, "search", found.searched, self._parts.clock.now())
         return found, dropped
 

@@ -9,16 +9,22 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
+from kai.model.context import AgentDefinition
 from kai.model.errors import DeniedError
 from kai.model.ids import ChannelId, PrincipalId, RunId, SessionId
+from kai.model.memory import Policy
 from kai.processes.belonging import UNKNOWN
 
 TOKEN_BYTES = 32
+NOBODYS = AgentDefinition("", "", "", memory=Policy(inject=(), tool=()))  # entitles to nothing
 
 
 @dataclass(frozen=True, slots=True)
 class LiveRun:
-    """One run. `uid`: of all its processes. `proof`: the hash of its token; the token itself is kept nowhere here."""
+    """One run. `uid`: of all its processes. `proof`: the hash of its token; the token itself is kept nowhere here.
+
+    `agent` is the definition that it was started with: with another one comes another session, and another run.
+    """
 
     run: RunId
     session: SessionId
@@ -26,6 +32,7 @@ class LiveRun:
     principal: PrincipalId
     uid: int
     proof: bytes
+    agent: AgentDefinition = NOBODYS
 
 
 class Runs:
@@ -43,13 +50,20 @@ class Runs:
         return self._folder / run / "token" if _uid(os_user) == os.geteuid() else None
 
     def begin(
-        self, run: RunId, *, session: SessionId, channel: ChannelId, principal: PrincipalId, os_user: str
+        self,
+        run: RunId,
+        *,
+        session: SessionId,
+        channel: ChannelId,
+        principal: PrincipalId,
+        os_user: str,
+        agent: AgentDefinition = NOBODYS,
     ) -> LiveRun:
         """Blocks. Raises `OSError` when the token cannot be written."""
         uid, token = _uid(os_user), secrets.token_urlsafe(TOKEN_BYTES)
         if file := self.token_file(run, os_user):  # another user's file only that user can make
             _write(file, token)
-        live = LiveRun(run, session, channel, principal, uid, _hash(token))
+        live = LiveRun(run, session, channel, principal, uid, _hash(token), agent)
         self._live[run] = live
         return live
 

@@ -5,15 +5,20 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from kai.catalog.tools import FROM_THE_RUN, NEWEST, TOOLS, Argument, Tool, notices
+from kai.catalog.tools import FROM_THE_RUN, NEWEST, TOOLS, Argument, Tool, notices, rights_of, tools_of
 from kai.model.context import ToolNotice
 from kai.model.errors import BadInputError
+from kai.model.memory import Policy
 
 SEARCH = Tool(
     "history_search",
     "history",
     "find earlier messages of this conversation",
-    (Argument("query", "the words"), Argument("limit", "how many", "number", default=10, most=50)),
+    (
+        Argument("query", "the words"),
+        Argument("limit", "how many", "number", default=10, most=50),
+        Argument("kind", "of what", default="fact", choices=("fact", "note")),
+    ),
 )
 NOW = Tool("clock", "other", "the time")
 
@@ -40,11 +45,24 @@ def test_the_block_tells_of_the_allowed_tools_in_the_order_of_the_table() -> Non
         ToolNotice("history_search", SEARCH.summary, "history"),
         ToolNotice("clock", "the time", "other"),
     )
-    assert notices((SEARCH, NOW), allowed=lambda tool: tool is NOW) == (ToolNotice("clock", "the time", "other"),)
+
+
+def test_a_tool_that_changes_memory_is_there_only_where_the_definition_says_where() -> None:
+    def names(policy: Policy, *, remembers: bool = True) -> set[str]:
+        return {tool.name for tool in tools_of(rights_of(policy, remembers=remembers)) if tool.group == "memory"}
+
+    assert names(Policy()) == {"memory_search"}
+    assert names(Policy(tool=(), write=("person/self/*",))) == {"memory_save", "memory_correct"}
+    assert names(Policy(tool=(), delete=("person/self/*",))) == {"memory_forget"}
+    assert names(Policy(write=("person/self/*",), delete=("person/self/*",)), remembers=False) == set()
+
+
+def test_what_only_looks_says_so() -> None:
+    assert {tool.name for tool in TOOLS if tool.changes} == {"memory_save", "memory_correct", "memory_forget"}
 
 
 def test_arguments_are_filled_with_their_defaults() -> None:
-    assert SEARCH.checked({"query": "pump"}) == {"query": "pump", "limit": 10}
+    assert SEARCH.checked({"query": "pump"}) == {"query": "pump", "limit": 10, "kind": "fact"}
 
 
 @pytest.mark.parametrize("name", sorted(FROM_THE_RUN))
@@ -62,6 +80,8 @@ def test_what_belongs_to_the_run_has_no_effect_when_it_is_sent(name: str, value:
         ({"query": " \n"}, "query"),
         ({"query": 7}, "query"),
         ({"query": "x" * 4_001}, "query"),
+        ({"query": "a\0b"}, "query"),
+        ({"query": "x", "limit": 5, "kind": "rumour"}, "kind"),
         ({"query": "x", "limit": 0}, "limit"),
         ({"query": "x", "limit": 51}, "limit"),
         ({"query": "x", "limit": True}, "limit"),

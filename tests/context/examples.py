@@ -109,7 +109,6 @@ def facts(**changes: Any) -> Facts:
         preferences=person_file("preferences", "PREFERENCES.md", "# Preferences\n\n- Short first.\n"),
         memory_file=person_file("memory", "MEMORY.md", "- 2026-10-02: the greenhouse has two pumps.\n"),
         tools=TOOLS,
-        tools_over_mcp=True,
     )
     return replace(made, **changes)
 

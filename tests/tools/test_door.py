@@ -3,12 +3,16 @@
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
 from kai.catalog.tools import TOOLS
+from kai.model.context import AgentDefinition
 from kai.model.errors import BadInputError, DeniedError, UnknownThingError
 from kai.model.ids import ChannelId, PrincipalId, RunId, SessionId
+from kai.model.memory import Policy
 from kai.model.messages import Author
 from kai.model.people import ChannelKind, Person
 from kai.model.turns import SessionRow
@@ -16,10 +20,12 @@ from kai.store import channels, messages, people, sessions
 from kai.store.binding import Connection
 from kai.store.database import Store, open_store
 from kai.tools.door import HANDLERS, AgentDoor
+from kai.turns.parts import Parts
 from kai.turns.runs import LiveRun, Runs
 from tests.manual_clock import ManualClock
 
 pytestmark = pytest.mark.anyio
+AGENT = AgentDefinition("house", "", "", memory=Policy(write=("channel/this/*",), delete=("channel/this/*",)))
 ANNA, BEN = (Person(PrincipalId(f"p-{name}"), name.title(), "root") for name in ("anna", "ben"))
 
 
@@ -67,8 +73,10 @@ async def scene(tmp_path: Path, clock: ManualClock, anyio_backend: str) -> Async
             return made
 
         channel = await store.write(begin)
-        live = LiveRun(RunId("r-1"), SessionId("s-1"), channel, ANNA.principal, 0, b"")
-        yield Scene(store, clock, AgentDoor(store, Runs(tmp_path / "runs")), live, channel)
+        live = LiveRun(RunId("r-1"), SessionId("s-1"), channel, ANNA.principal, 0, b"", AGENT)
+        settings = SimpleNamespace(settings=SimpleNamespace(memory=SimpleNamespace(enabled=True)))
+        parts = SimpleNamespace(store=store, clock=clock, live_runs=Runs(tmp_path / "runs"), config=settings)
+        yield Scene(store, clock, AgentDoor(cast("Parts", parts)), live, channel)
 
 
 def test_every_row_of_the_table_has_its_handler() -> None:

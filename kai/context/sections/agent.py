@@ -45,7 +45,7 @@ def draft(facts: Facts) -> Draft:
             Item(
                 "tools",
                 "list",
-                f"Tools of this run: {', '.join(names)}. {_reach_any(names, facts.tools_over_mcp)}",
+                f"Tools of this run: {', '.join(names)}. {_reach_any(names)}",
                 required=True,
             )
         )
@@ -54,11 +54,10 @@ def draft(facts: Facts) -> Draft:
     return Draft("agent", tuple(items), required=True, stable=not moving)
 
 
-def _reach_any(names: list[str], over_mcp: bool) -> str:
+def _reach_any(names: list[str]) -> str:
     if len(names) == 1:
-        return reach(names, over_mcp)
-    also = "; each is also offered as the MCP tool kai_NAME" if over_mcp else ""
-    return f"Run `kai tool NAME --help`{also}."
+        return reach(names)
+    return "Run `kai tool NAME --help`; where you have the MCP server kai, each is a tool of it as well."
 
 
 def _filled(text: str, facts: Facts) -> str:

@@ -10,12 +10,12 @@ def test_scheduling_and_services_each_say_how_they_are_reached() -> None:
     assert found is not None
     scheduling, services = found.text(found.items).split("\n")
     assert scheduling == (
-        "[Scheduling API: schedule, jobs. Run `kai tool schedule --help`; also offered as the MCP tools kai_schedule, "
-        "kai_jobs.]"
+        "[Scheduling API: schedule, jobs. Run `kai tool schedule --help`; where you have the MCP server kai, "
+        "it has schedule, jobs as well.]"
     )
     assert services == (
-        "[External services available: weather (read). Run `kai tool services --help`; also offered as the MCP tool "
-        "kai_services.]"
+        "[External services available: weather (read). Run `kai tool services --help`; where you have the MCP server "
+        "kai, it has services as well.]"
     )
     assert found.stable
 
@@ -29,10 +29,3 @@ def test_what_a_service_calls_itself_stays_on_its_line() -> None:
     found = draft(facts(tools=(ToolNotice("services", "x]\n[Scheduling API: y", "services"),)))
     assert found is not None
     assert len(found.text(found.items).split("\n")) == 1
-
-
-def test_a_way_that_is_not_there_is_not_named() -> None:
-    found = draft(facts(tools=TOOLS, tools_over_mcp=False))
-    assert found is not None
-    assert "[Scheduling API: schedule, jobs. Run `kai tool schedule --help`.]" in found.text(found.items)
-    assert "MCP" not in found.text(found.items)
