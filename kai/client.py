@@ -33,15 +33,16 @@ _PATIENCE_S = (5.0, 45.0, 10.0, 10.0)  # of a stream: connect, read (three heart
 class Client:
     """Talks to the daemon behind `socket` as the calling process's own OS user.
 
-    `as_person`: the name for whom an operator speaks. Every method raises `ApiError` for a refusal and
-    `UnreachableError` when no answer came; what was asked for may then have happened, and repeating a message with the
-    same `external_id` is always safe. What a view holds, docs/api.md says.
+    `as_person`: the name for whom an operator speaks. `temporary`: every message is. Every method raises `ApiError` for
+    a refusal and `UnreachableError` when no answer came; what was asked for may then have happened, and repeating a
+    message with the same `external_id` is always safe. What a view holds, docs/api.md says.
     """
 
-    def __init__(self, socket: Path, *, as_person: str = "", answer_s: float = 60.0) -> None:
+    def __init__(self, socket: Path, *, as_person: str = "", answer_s: float = 60.0, temporary: bool = False) -> None:
         self._socket = socket
         self._as_person = as_person
         self._answer_s = answer_s
+        self._temporary = temporary
         self._http: httpx.AsyncClient | None = None
 
     async def __aenter__(self) -> Self:
@@ -68,6 +69,7 @@ class Client:
     async def receive(self, inbound: InboundMessage) -> Accepted:
         """Hand in a message; it is stored when this returns. `bridge` is left out: the daemon knows who calls."""
         body = {name: getattr(inbound, name) for name in _names(InboundMessage) if name != "bridge"}
+        body["temporary"] |= self._temporary
         return decode(Accepted, await self._view("POST", "/v1/messages", body))
 
     async def deliveries(
@@ -198,11 +200,17 @@ class Client:
         body = {"bridge": bridge, "account": account}
         return await self._view("POST", f"/v1/people/{_part(principal)}/accounts", body)
 
-    async def use(self, choice: Preference, *, channel: str = "", wait: bool = False, begin: bool = False) -> View:
-        """Choose what is used from now on. With `begin`, `channel` is a title, and a new one begins a conversation."""
+    async def use(
+        self, choice: Preference, *, channel: str = "", wait: bool = False, begin: bool = False, temporary: str = ""
+    ) -> View:
+        """Choose what is used from now on. With `begin`, `channel` is a title, and a new one begins a conversation.
+
+        `temporary`, "on" or "off": whether what is said from the next message on is kept nowhere.
+        """
         body = {name: value for name in _names(Preference) if (value := getattr(choice, name))}
         body |= {"channel": channel or None, "wait": wait}
         body |= {"begin": True} if begin else {}
+        body |= {"temporary": temporary} if temporary else {}
         answer = await self._send("POST", "/v1/use", json=body, timeout=None if wait else self._answer_s)
         chosen: View = answer.json()
         return chosen

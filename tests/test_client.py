@@ -175,7 +175,7 @@ async def test_every_other_question_reaches_the_door_as_it_was_asked(served: Hou
         ("change_person", ("p-1", {"zone": "UTC"})),
         ("remove_person", ("p-1",)),
         ("link", ("p-1", "tg", "12")),
-        ("use", ("c-1", Preference(backend="gemini"), True, False)),
+        ("use", ("c-1", Preference(backend="gemini"), True, False, "")),
         ("backends", ()),
         ("check_backend", ("claude",)),
         ("status", ()),

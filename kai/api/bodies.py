@@ -61,7 +61,10 @@ class NoBody(Body):
 
 
 class MessageBody(Body):
-    """A message as a bridge hands it in; unique per (bridge instance, chat, external_id)."""
+    """A message as a bridge hands it in; unique per (bridge instance, chat, external_id).
+
+    `temporary`: nothing of it and of its answer is kept, as in a conversation that is temporary.
+    """
 
     chat: Key
     external_id: Key
@@ -73,6 +76,7 @@ class MessageBody(Body):
     edit_of: KeyOrNone = ""
     deleted: bool = False
     sent_at: Annotated[AwareDatetime | None, Field(strict=False)] = None
+    temporary: bool = False
 
 
 class ReceiptBody(Body):
@@ -169,10 +173,12 @@ class AccountBody(Body):
 class UseBody(Body):
     """What shall be used from now on; an empty field says nothing, "-" takes a choice back.
 
-    With `begin`, `channel` is a title, and a new one begins a conversation.
+    With `begin`, `channel` is a title, and a new one begins a conversation. `temporary` "on" or "off": whether what is
+    said from the next message on is kept nowhere.
     """
 
     channel: Key | None = None
+    temporary: Literal["", "on", "off"] = ""
     backend: KeyOrNone = ""
     model: KeyOrNone = ""
     effort: KeyOrNone = ""

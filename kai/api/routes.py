@@ -127,8 +127,8 @@ def _shown(info: AttachmentInfo) -> dict[str, Any]:
 async def use(call: Call) -> dict[str, Any]:
     fields = dict(call.fields)
     channel: ChannelId | None = fields.pop("channel")
-    wait, begin = fields.pop("wait"), fields.pop("begin")
-    return await call.door.use(call.caller, channel, Preference(**fields), wait=wait, begin=begin)
+    how = {name: fields.pop(name) for name in ("wait", "begin", "temporary")}
+    return await call.door.use(call.caller, channel, Preference(**fields), **how)
 
 
 async def healthz(_: Call) -> str:

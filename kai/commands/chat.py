@@ -26,9 +26,10 @@ from kai.settings.where import Folders, prepare
 @click.argument("text", nargs=-1, metavar="[TEXT or -]")
 @click.option("--channel", default="", metavar="C", help="The channel, by title; a new title begins one.")
 @click.option("--backend", default="", metavar="B", help="Change to this backend first.")
+@click.option("--temporary", is_flag=True, help="Nothing of it is kept: no memory, no history, no transcript.")
 @click.option("--private", "is_private", is_flag=True, help="On a daemon inside this process, with a state of its own.")
 @verb
-def command(how: Verb, text: tuple[str, ...], channel: str, backend: str, is_private: bool) -> int:
+def command(how: Verb, text: tuple[str, ...], channel: str, backend: str, is_private: bool, temporary: bool) -> int:
     """Talk to your agent. With TEXT (or - for stdin): one message and its answer.
 
     Without a running daemon one is started in the background; it leaves when nobody needs it. With --json one object
@@ -43,7 +44,9 @@ def command(how: Verb, text: tuple[str, ...], channel: str, backend: str, is_pri
         async with AsyncExitStack() as stack:
             if not await is_running(where):
                 await (stack.enter_async_context(private(where)) if is_private else start_in_background(where))
-            client = await stack.enter_async_context(Client(where.socket(PEOPLE), as_person=how.as_person))
+            client = await stack.enter_async_context(
+                Client(where.socket(PEOPLE), as_person=how.as_person, temporary=temporary)
+            )
             person = await _person(client, how.as_person)
             if backend:
                 await client.use(Preference(backend=backend), channel=channel, begin=bool(channel))
@@ -53,12 +56,19 @@ def command(how: Verb, text: tuple[str, ...], channel: str, backend: str, is_pri
                 chat=person["principal"],
                 thread=channel,
                 as_json=how.as_json,
-                history=Path.home() / ".kai_history" if where.is_of_service else where.state / "terminal_history",
+                history=_history(where, temporary=temporary),
                 revive=None if is_private else partial(start_in_background, where),
             )
 
     with _beside(folders) if is_private else nullcontext(folders) as where:
         return 0 if run(chat, where) else 1
+
+
+def _history(where: Folders, *, temporary: bool) -> Path:
+    """Where what was typed is kept."""
+    if temporary:
+        return Path(os.devnull)
+    return Path.home() / ".kai_history" if where.is_of_service else where.state / "terminal_history"
 
 
 @contextmanager

@@ -215,12 +215,13 @@ async def _with_past(facts: Facts, sources: Sources, asked: Asked) -> Facts:
         return replace(facts, history=await to_thread.run_sync(archive)) if limit else facts
     if not limit and asked.reply_to is None:
         return facts
-    past, quote = await sources.store.read(_past, facts.channel, asked.number, limit, asked.reply_to)
+    kept_only = facts.memory is not MemoryMode.TEMPORARY
+    past, quote = await sources.store.read(_past, facts.channel, asked.number, limit, asked.reply_to, kept_only)
     return replace(facts, history=past, reply_quote=quote)
 
 
 def _past(
-    db: Connection, channel: ChannelId, number: int | None, limit: int, reply_to: MessageId | None
+    db: Connection, channel: ChannelId, number: int | None, limit: int, reply_to: MessageId | None, kept_only: bool
 ) -> tuple[HistoryFacts, str]:
     newest = messages.recent(db, channel, _NEWEST if number is None else number, limit) if limit else ()
     total = number - 1 if number is not None else newest[-1].number if newest else 0
@@ -229,7 +230,8 @@ def _past(
         # Deleted meanwhile, or of a time before kai: the message is answered all the same.
         with suppress(UnknownThingError):
             answered = messages.get(db, reply_to)
-            quote = answered.text if answered.channel == channel else ""
+            is_kept = not (answered.temporary and kept_only)
+            quote = answered.text if answered.channel == channel and is_kept else ""
     return HistoryFacts(newest, total, refused=turns.refused(db, newest)), quote
 
 
@@ -274,6 +276,8 @@ async def _with_memory(facts: Facts, sources: Sources, seated: Seated) -> Facts:
 
 def _without_search(facts: Facts, session: SessionId | None) -> Facts | None:
     """The facts when nothing is looked for; None when something is."""
+    if facts.memory is MemoryMode.TEMPORARY:
+        return replace(facts, retrieval=Retrieval(RetrievalStatus.TEMPORARY, reason="temporary"))
     if facts.memory is not MemoryMode.ENABLED or facts.steered or facts.native_command:
         return facts
     principal, policy = facts.speaker.principal, facts.agent.memory

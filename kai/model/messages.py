@@ -34,6 +34,7 @@ class InboundMessage:
     edit_of: str = ""  # external id
     deleted: bool = False
     sent_at: datetime | None = None
+    temporary: bool = False  # nothing of it, of its answer and of what is sent for it is kept
 
 
 class Author(StrEnum):
@@ -62,6 +63,7 @@ class Message:
     reply_to: MessageId | None = None
     edit_of: MessageId | None = None
     external_id: str = ""
+    temporary: bool = False  # erased once its answer has arrived
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,7 @@ class Channel:
     members: tuple[PrincipalId, ...]  # present now, oldest first
     created_at: datetime
     os_user: str = ""  # of a shared channel's seat; empty: the daemon's own
+    temporary: bool = False  # what is said from now on is not kept
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,6 +42,7 @@ class Turn:
     answer: MessageId | None = None
     retry_of: TurnId | None = None
     attempts: int = 0
+    temporary: bool = False  # its words are erased once the last of its deliveries has a receipt
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,13 +51,8 @@ def plan(  # noqa: PLR0913 - every choice that makes a run, by name
     (kind MISSING with how to install it, UNSUPPORTED, LAUNCH) and `BadInputError` for a value that is no such value.
     """
     inherited = os.environ if inherited is None else inherited
-    if temporary and not manifest.can.temporary:
-        raise LaunchError(
-            manifest.title,
-            "it cannot switch off its own memory and transcript, which temporary mode needs",
-            FailureKind.UNSUPPORTED,
-            "Choose another backend, or leave temporary mode.",
-        )
+    if temporary:
+        refuse_lasting(manifest)
     owner = Owner(os_user, home, search_path(home, inherited))
     program = _program(manifest, owner, inherited)
     argv = (program, *_arguments(manifest, model, effort, permissions, resume, temporary))
@@ -76,6 +71,17 @@ def plan(  # noqa: PLR0913 - every choice that makes a run, by name
             f"{manifest.title} runs as root and asks nobody; it was told that this is a sandbox, or it would refuse.",
         )
     return LaunchPlanned(LaunchSpec(run, argv, env, str(workspace), user=os_user), notes)
+
+
+def refuse_lasting(manifest: Manifest) -> None:
+    """Raises `LaunchError` for a backend that would keep what is temporary, before anything is started."""
+    if not manifest.can.temporary:
+        raise LaunchError(
+            manifest.title,
+            "temporary_mode_unsupported: it cannot switch off its own memory and transcript",
+            FailureKind.UNSUPPORTED,
+            "Choose another backend with /backend, or leave temporary mode with '/temporary off'.",
+        )
 
 
 def _arguments(

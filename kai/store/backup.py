@@ -15,7 +15,7 @@ from typing import BinaryIO
 
 import kai
 from kai.model.errors import KaiError
-from kai.store import manifest, opening, people
+from kai.store import manifest, opening, people, temporary
 from kai.store.binding import Error
 from kai.store.errors import DiskFullError, translate
 from kai.store.manifest import BackupError, Manifest
@@ -92,9 +92,10 @@ class _Making:
         self._files: dict[str, tuple[int, str]] = {}
         self._owners: dict[str, str] = {}
         self._left_out: list[str] = []
+        self._gone: set[str] = set()  # files of what is temporary
 
     def made(self, now: datetime) -> Manifest:
-        names, migration = self._database()
+        names, migration = self._database(now)
         for name in sorted(names | set(_listed(self._state))):
             self._person(name)
         shared = {kind: self._state / kind / "MEMORY.md" for kind in ("memory",)}
@@ -111,7 +112,7 @@ class _Making:
         moment = now.isoformat()
         return Manifest(moment, kai.__version__, migration, owner, self._files, self._owners, modes, left_out)
 
-    def _database(self) -> tuple[set[str], int]:
+    def _database(self, now: datetime) -> tuple[set[str], int]:
         """Copy it, and give the names that persons' folders may have. The copy is of one moment."""
         path = self._state / DATABASE
         try:
@@ -120,6 +121,8 @@ class _Making:
                 back_up(db, self._draft / DATABASE)
             with closing(opening.connect_to(self._draft / DATABASE, 0)) as db:
                 everybody, migration = people.every(db, removed=True), version(db)
+                if migration >= temporary.SINCE:  # what is temporary is never kept longer
+                    self._gone = set(temporary.erase(db, now, everything=True).paths)
                 names = {row[0] for row in db.execute("SELECT channel FROM channel")}  # a shared one has a home
         except Error as error:
             self._check()  # what stopped it may be what asks to give up
@@ -180,7 +183,12 @@ class _Making:
     def _attachments(self) -> None:
         folder = self._state / "attachments"
         for path in sorted(folder.iterdir()) if folder.is_dir() else ():
-            if path.is_file() and not path.is_symlink() and not path.name.startswith("."):
+            if (
+                path.is_file()
+                and not path.is_symlink()
+                and not path.name.startswith(".")
+                and str(path) not in self._gone
+            ):
                 self._keep(path, f"attachments/{path.name}")
 
     def _keep(self, path: Path, name: str) -> None:

@@ -12,7 +12,7 @@ from kai.store.columns import insert, maybe, read_all, stamp, the
 MAIN_TITLE = "main"
 # A channel that was made private is shared while it has a second member.
 _CHANNEL = """
-SELECT c.channel, c.title, c.owner, c.created_at, c.os_user,
+SELECT c.channel, c.title, c.owner, c.created_at, c.os_user, c.temporary,
   CASE WHEN (SELECT count(*) FROM membership p WHERE p.channel = c.channel AND p.to_at IS NULL) > 1
     THEN 'shared' ELSE c.kind END AS kind,
   (SELECT json_group_array(principal) FROM (SELECT principal FROM membership p WHERE p.channel = c.channel
@@ -87,6 +87,12 @@ def change(db: Connection, channel: ChannelId, *, title: str = "", os_user: str 
         (title, os_user, channel),
     )
     return get(db, channel)
+
+
+def be_temporary(db: Connection, channel: ChannelId, *, on: bool) -> bool:
+    """Whether what is said from now on is temporary. Tells whether that is a change."""
+    query = "UPDATE channel SET temporary = ?1 WHERE channel = ?2 AND temporary <> ?1"
+    return db.execute(query, (int(on), channel)).rowcount > 0
 
 
 def join(db: Connection, channel: ChannelId, principal: PrincipalId, now: datetime) -> None:

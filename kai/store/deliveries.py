@@ -8,6 +8,7 @@ from kai.model.errors import UnknownThingError
 from kai.model.ids import AddressId, AskId, DeliveryId, TurnId, fresh
 from kai.model.states import DeliveryState
 from kai.model.turns import Delivery, DeliveryKind, NewDelivery, Receipt, ReceiptOutcome
+from kai.store import temporary
 from kai.store.binding import Connection
 from kai.store.columns import insert, read_all, the
 from kai.store.moves import move
@@ -195,8 +196,9 @@ def _lose_sight(db: Connection, delivery: DeliveryId, problem: str, now: datetim
     row = db.execute("SELECT address, kind, turn, about FROM delivery WHERE delivery = ?", (delivery,)).fetchone()
     if row["about"] is not None:
         return
+    kept = not temporary.is_temporary(db, row["turn"])
     what = {"answer": "An answer", "question": "A question", "notice": "A notice"}[row["kind"]]
-    again = f" Show it again with: kai turn show {row['turn']}" if row["turn"] else ""
+    again = f" Show it again with: kai turn show {row['turn']}" if row["turn"] and kept else ""
     text = f"{what} may not have arrived here: {why}.{again}"
     turn = TurnId(row["turn"]) if row["turn"] else None
     owe(db, NewDelivery(AddressId(row["address"]), DeliveryKind.NOTICE, text, turn), now, about=delivery)

@@ -20,6 +20,7 @@ _GONE = "EXISTS (SELECT 1 FROM message d WHERE d.edit_of = m.message AND d.delet
 _STANDING = f"""
 SELECT m.message, m.channel, m.number, m.author, m.principal, m.name, m.created_at, m.turn, m.backend, m.tool_lines,
   m.incomplete, '[]' AS attachments, m.reply_to, m.edit_of, ifnull(m.external_id, '') AS external_id, m.seq, m.aside,
+  m.temporary, m.redacted_at IS NOT NULL AS is_erased,
   {_GONE} AS gone,
   CASE WHEN {_GONE} THEN '' ELSE ifnull((SELECT e.text FROM message e WHERE e.edit_of = m.message AND e.deleted = 0
     AND e.principal IS m.principal ORDER BY e.seq DESC LIMIT 1), m.text) END AS text
@@ -62,7 +63,8 @@ def take(
     """
     if known := _known(db, inbound):
         return Accepted(known["message"], known["turn"], known["channel"], duplicate=True), None
-    said = replace(draft(address.channel, Author.PERSON, principal, name, inbound.text, now), turn=TurnId(fresh("t")))
+    said = draft(address.channel, Author.PERSON, principal, name, inbound.text, now)
+    said = replace(said, turn=TurnId(fresh("t")), temporary=inbound.temporary)
     if inbound.edit_of or inbound.deleted:
         return Accepted(_keep_change(db, said, inbound).message, None, said.channel), None
     waiting, live = db.execute(
@@ -75,6 +77,7 @@ def take(
     said = keep(db, said, inbound)
     assert said.turn is not None
     turn = Turn(said.turn, said.channel, said.message, principal, address.address, TurnState.QUEUED, now)
+    turn = replace(turn, temporary=said.temporary)
     if begin is not None and not waiting + live:
         turn = begin(turn, said)
     insert(db, "turn", **values(turn))
@@ -116,7 +119,11 @@ def keep(
     aside: bool = False,
     deleted: bool = False,
 ) -> Message:
-    """Append a message: its number, what `inbound` says beside the text, its files, its words in the index."""
+    """Append a message: its number, what `inbound` says beside the text, its files, its words in the index.
+
+    A temporary one stands aside: it is in no history and no index.
+    """
+    aside = aside or message.temporary
     counted = db.execute(
         "UPDATE channel SET last_number = last_number + 1 WHERE channel = ? RETURNING last_number, seq",
         (message.channel,),
@@ -200,6 +207,9 @@ def _keep_change(db: Connection, change: Message, inbound: InboundMessage) -> Me
     target = _named(db, inbound, inbound.edit_of)
     change = replace(change, turn=None, edit_of=target, text="" if inbound.deleted else inbound.text)
     before = db.execute(f"{_STANDING} WHERE m.message = ?", (target,)).fetchone()
+    change = replace(change, temporary=bool(before["temporary"]) if before else change.temporary)
+    if change.temporary and (before is None or before["is_erased"]):  # it came when nothing of it was kept any more
+        change = replace(change, text="")
     kept = keep(db, change, inbound, aside=True, deleted=inbound.deleted)
     if before and not before["aside"]:
         channel_seq = db.execute("SELECT seq FROM channel WHERE channel = ?", (before["channel"],)).fetchone()[0]

@@ -14,6 +14,7 @@ from kai.store.columns import insert_all, read_all, stamp, the
 
 _WORDS = -1  # the position of the person's own words
 _UNUSED = "DELETE FROM blob WHERE sha256 = ?1 AND NOT EXISTS (SELECT 1 FROM snapshot_section WHERE blob = ?1)"
+BLANK = "(erased: this was temporary; its hash is kept)"
 _LEVEL = 1  # of zlib: this stands between a person and the first byte
 
 
@@ -37,7 +38,7 @@ def snapshot(db: Connection, dispatch: DispatchId) -> ContextBlock:
     ).fetchall()
     if head is None or not rows:
         raise UnknownThingError("snapshot", dispatch)
-    texts = [zlib.decompress(row["packed"]).decode() for row in rows]
+    texts = [zlib.decompress(row["packed"]).decode() if row["packed"] else BLANK for row in rows]
     return ContextBlock(
         sections=tuple(
             Section(row["name"], text, bool(row["required"]), bool(row["stable"]))
@@ -96,7 +97,7 @@ def holding(db: Connection, sent: Sequence[str], principal: str, texts: Collecti
         parts = db.execute(
             "SELECT b.packed FROM snapshot_section s JOIN blob b ON b.sha256 = s.blob WHERE s.dispatch = ?", (dispatch,)
         )
-        whole = "\n".join(zlib.decompress(row[0]).decode() for row in parts)
+        whole = "\n".join(zlib.decompress(row[0]).decode() for row in parts if row[0])
         if any(text in whole for text in texts):
             found.append(dispatch)
     return found
@@ -106,6 +107,26 @@ def erase(db: Connection, dispatches: Sequence[str]) -> None:
     """Erase what was sent; that it was stays known."""
     digests = set(_erase(db, iter(dispatches)))
     db.executemany(_UNUSED, ((digest,) for digest in digests))
+
+
+def blank(db: Connection, dispatches: Sequence[str]) -> None:
+    """Take the text of these away, whose messages are erased; which parts there were, and their hashes, stay.
+
+    What a turn was sent as well that is not erased stays for that one.
+    """
+    db.execute(
+        f"UPDATE blob SET packed = x'' WHERE sha256 IN (SELECT blob FROM snapshot_section WHERE dispatch IN "
+        f"({', '.join('?' * len(dispatches))})) AND NOT EXISTS (SELECT 1 FROM snapshot_section s "
+        "JOIN dispatch d ON d.dispatch = s.dispatch JOIN turn t ON t.turn = d.turn JOIN message m "
+        "ON m.message = t.message WHERE s.blob = blob.sha256 AND (t.temporary = 0 OR m.redacted_at IS NULL))",
+        dispatches,
+    )
+
+
+def is_blank(db: Connection, dispatch: DispatchId) -> bool:
+    """Whether some of its text was taken away."""
+    query = "SELECT 1 FROM snapshot_section s JOIN blob b ON b.sha256 = s.blob WHERE s.dispatch = ? AND b.packed = x''"
+    return db.execute(f"{query} LIMIT 1", (dispatch,)).fetchone() is not None
 
 
 def _erase(db: Connection, dispatches: Iterator[str]) -> Iterator[bytes]:
@@ -121,10 +142,14 @@ def _store(db: Connection, texts: Sequence[str]) -> list[bytes]:
     data = [text.encode() for text in texts]
     digests = [sha256(one).digest() for one in data]
     new = dict(zip(digests, data, strict=True))
-    for row in db.execute(f"SELECT sha256 FROM blob WHERE sha256 IN ({', '.join('?' * len(new))})", tuple(new)):
+    there = f"SELECT sha256 FROM blob WHERE sha256 IN ({', '.join('?' * len(new))}) AND packed <> x''"
+    for row in db.execute(there, tuple(new)):
         del new[row[0]]
     rows = [(digest, len(one), _compressed(one)) for digest, one in new.items()]
-    db.executemany("INSERT INTO blob VALUES (?, ?, ?)", rows)
+    # One whose text was taken away has it again: it is sent once more.
+    db.executemany(
+        "INSERT INTO blob VALUES (?, ?, ?) ON CONFLICT (sha256) DO UPDATE SET packed = excluded.packed", rows
+    )
     return digests
 
 

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from kai.model.context import ContextBlock
-from kai.model.errors import FailureKind, UnknownThingError, WrongMoveError
+from kai.model.errors import BadInputError, FailureKind, UnknownThingError, WrongMoveError
 from kai.model.events import Usage
 from kai.model.ids import AddressId, ChannelId, DispatchId, MessageId, PrincipalId, RunId, SessionId, TurnId, fresh
 from kai.model.messages import Author, Message
@@ -162,6 +162,7 @@ def queue(db: Connection, message: Message, address: AddressId, now: datetime) -
     assert message.principal is not None
     turn = TurnId(fresh("t"))
     waits = Turn(turn, message.channel, message.message, message.principal, address, TurnState.QUEUED, now)
+    waits = replace(waits, temporary=message.temporary)
     insert(db, "turn", **values(waits))
     return waits
 
@@ -273,11 +274,18 @@ def give_up_all(db: Connection, why: str, now: datetime) -> None:
 def retry(db: Connection, turn: TurnId, now: datetime) -> Turn:
     """Queue a new turn for the same message. While a retry of this turn is not over, that one is given again.
 
-    Raises `WrongMoveError` when the turn has not ended.
+    Raises `WrongMoveError` when the turn has not ended, `BadInputError` when its words were temporary and are gone.
     """
     known = get(db, turn)
     if known.state not in ENDED_TURNS:
         raise WrongMoveError("turn", turn, known.state, TurnState.QUEUED)
+    if (
+        known.temporary
+        and db.execute(
+            "SELECT redacted_at FROM message WHERE message = ? AND redacted_at IS NOT NULL", (known.message,)
+        ).fetchone()
+    ):
+        raise BadInputError("turn", "its words were temporary and are erased", "Say it again.")
     row = db.execute(f"SELECT turn FROM turn WHERE retry_of = ? AND (state = 'queued' OR {_LIVE})", (turn,)).fetchone()
     if row:
         return get(db, TurnId(row[0]))
@@ -308,6 +316,7 @@ def _keep_answer(db: Connection, turn: Turn, outcome: Outcome, name: str, now: d
         backend=turn.backend,
         tool_lines=outcome.tool_lines,
         incomplete=outcome.incomplete,
+        temporary=turn.temporary,
     )
     return messages.keep(db, said)
 

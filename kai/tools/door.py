@@ -66,7 +66,7 @@ class AgentDoor:
             return scope, tool, checked, None if iscoroutinefunction(handler) else handler(db, scope, **checked)
 
         scope, tool, checked, answer = await self._parts.store.read(work)
-        if claimed := sorted(FROM_THE_RUN & arguments.keys()):
+        if (claimed := sorted(FROM_THE_RUN & arguments.keys())) and not live.temporary:
             # It has no effect; that an agent was made to try is worth a row.
             row = Searched("", "denied", f"claimed: {', '.join(claimed)}")
             now = self._parts.clock.now()
@@ -76,5 +76,5 @@ class AgentDoor:
         return result
 
     def _scope(self, db: Connection, live: LiveRun) -> RunScope:
-        remembers = self._parts.config.settings.memory.enabled
+        remembers = self._parts.config.settings.memory.enabled and not live.temporary
         return scope_of(db, live, rights_of(live.agent.memory, remembers=remembers))

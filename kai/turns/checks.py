@@ -153,8 +153,11 @@ class Checks:
         *,
         wait: bool,
         begin: bool,
+        temporary: str = "",
     ) -> View:
         """Keep a choice: for `channel`, else for the caller's own conversation. Waits for the running turn if asked.
+
+        `temporary`, "on" or "off", is done first.
 
         With `begin`, `channel` is a title, and a new one begins a conversation.
         """
@@ -164,12 +167,12 @@ class Checks:
                 parts.config.manifest(backend)
         where = await parts.store.write_soft(lambda db: channel_of(db, caller, channel, parts.clock.now(), begin=begin))
         person = await parts.store.read(_chooses, caller, where)
-        if choice == Preference():
+        if choice == Preference() and not temporary:
             return {"channel": where, "sentence": f"In use: {await commands.in_use(person, where)}"}
         with anyio.fail_after(WAIT_S):
             while True:
                 try:
-                    said = await commands.prefer(person, where, choice, by_operator=caller.operator)
+                    said = await _chosen(commands, person, where, choice, temporary, by_operator=caller.operator)
                 except BusyError as error:
                     running = self._runner.get(TurnId(error.turn))
                     if not wait or running is None:
@@ -193,6 +196,17 @@ class Checks:
             settings = self._parts.config.settings
             self._parts.pool.max_live, self._parts.pool.idle_s = settings.sessions.max_live, settings.sessions.idle_s
         return {"loaded": loaded, "problems": list(self._parts.config.problems)}
+
+
+async def _chosen(
+    commands: Commands, person: Person, where: ChannelId, choice: Preference, temporary: str, *, by_operator: bool
+) -> str:
+    said = []
+    if temporary:
+        said.append(await commands.be_temporary(person, where, on=temporary == "on", by_operator=by_operator))
+    if choice != Preference():
+        said.append(await commands.prefer(person, where, choice, by_operator=by_operator))
+    return " ".join(said)
 
 
 def _chooses(db: Connection, caller: Caller, channel: ChannelId) -> Person:

@@ -23,6 +23,7 @@ from kai.turns.runner import Runner
 from kai.turns.stopping import Stopping
 
 Handler = Callable[[Person, Address, str], Awaitable[str | Turn]]
+TEMPORARY_OVER = "the temporary conversation is over"
 DEFAULT = "-"  # what a person types to take a choice back
 
 
@@ -47,6 +48,7 @@ class Commands:
             "retry": self._retry,
             "status": self._status,
             "context": self._context,
+            "temporary": self._temporary,
         }
 
     async def do(
@@ -153,7 +155,7 @@ class Commands:
         engine = _name(route.manifest, route.model) + (f", effort {route.effort}" if route.effort else "")
         found = await self._parts.backends.installed(route.manifest, route.os_user)
         lacking = f" But {found.problem}." if found.problem else ""
-        return f"{engine}, agent definition {route.agent.name!r}, in {where}.{lacking}"
+        return f"{engine}, agent definition {route.agent.name!r}, in {where}.{lacking}{_lasting(route)}"
 
     async def _refuse_in_shared(self, person: Person, channel: ChannelId) -> None:
         """What a shared channel's seat works with is the operator's to choose. Raises `DeniedError`."""
@@ -163,6 +165,33 @@ class Commands:
         if where.kind is ChannelKind.SHARED:
             remedy = f"They run 'kai use BACKEND --channel {where.title}'."
             raise DeniedError("in a shared channel the operator chooses, for everybody", remedy)
+
+    async def _temporary(self, person: Person, address: Address, argument: str) -> str:
+        if argument not in ("", "on", "off", DEFAULT):
+            raise BadInputError("temporary", f"{argument!r} is none", "Say /temporary, or '/temporary off'.")
+        return await self.be_temporary(person, address.channel, on=argument in ("", "on"))
+
+    async def be_temporary(self, person: Person, channel: ChannelId, *, on: bool, by_operator: bool = False) -> str:
+        """Begin or end a temporary conversation, and say what holds. Raises `BusyError` while a turn runs."""
+        if not by_operator:
+            await self._refuse_in_shared(person, channel)
+
+        def keep(db: Connection) -> bool:
+            _refuse_while_running(db, channel)
+            return channels.be_temporary(db, channel, on=on)
+
+        if not await self._parts.store.write(keep):
+            return "This conversation is temporary already." if on else "This conversation is not temporary."
+        self._runner.release(channel)
+        # What its agent has in mind of it ends with it; an earlier session may be taken up again.
+        await self._parts.pool.close(channel, "the conversation became temporary" if on else TEMPORARY_OVER)
+        if not on:
+            return "The temporary conversation is over: what was said in it is erased. The next message is kept again."
+        route = await self._route(person, channel)
+        said = (
+            "From the next message on nothing is kept: no memory, no history, no transcript. '/temporary off' ends it."
+        )
+        return said + _lasting(route)
 
     async def _retry(self, person: Person, address: Address, argument: str) -> str | Turn:
         turn = await self._parts.store.read(_last_unfinished, address.channel)
@@ -191,7 +220,8 @@ class Commands:
         except ChoiceGoneError as gone:
             engine = f"{gone.sentence} {gone.hint}"
         now = f"Turn {live.turn} is {live.state.value}." if live else "Nothing is running here."
-        return f"{now} {waiting} waiting. {engine}"
+        where = await self._parts.store.read(channels.get, address.channel)
+        return f"{now} {waiting} waiting. {engine}{' This conversation is temporary.' if where.temporary else ''}"
 
     async def _context(self, person: Person, address: Address, argument: str) -> str:
         sent = await self._parts.store.read(_last_block, address.channel)
@@ -217,6 +247,13 @@ def _refuse_while_running(db: Connection, channel: ChannelId) -> None:
     live = turns.live(db, channel)
     if live is not None and live.state is not TurnState.HELD:  # a held one has nothing in flight
         raise BusyError(channel, live.turn)
+
+
+def _lasting(route: Route) -> str:
+    """That a message would be refused: the backend of a temporary conversation would keep it."""
+    if not route.temporary or route.manifest.can.temporary:
+        return ""
+    return f" But {route.manifest.title} cannot switch off its own memory and transcript: choose another with /backend."
 
 
 def _last_unfinished(db: Connection, channel: ChannelId) -> Turn | None:

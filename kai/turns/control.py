@@ -25,7 +25,7 @@ COMMANDS: dict[str, str] = {
     "remember": "/remember TEXT: keep something; 'preference: TEXT' goes along with every message",
     "forget": "/forget TEXT: use something no more, by its ID or its words",
     "jobs": "/jobs: scheduled jobs (not built yet)",
-    "temporary": "/temporary: a conversation that leaves no trace (not built yet)",
+    "temporary": "/temporary: from the next message on nothing is kept; '/temporary off' ends that",
 }
 
 _WORD = re.compile(r"/([^\s/]+)(?=\s|$)")

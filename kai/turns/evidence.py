@@ -57,6 +57,8 @@ class Evidence:
             return {**about, "ok": True, "checks": [], "note": "steered into the running turn: no digest of it is kept"}
         if not dispatch.frame_sha256:
             return {**about, "ok": True, "checks": [], "note": "nothing was written to the backend"}
+        if await self._parts.store.read(snapshots.is_blank, dispatch.dispatch):
+            return {**about, "ok": True, "checks": [], "note": "it was temporary: its text is erased, its hash kept"}
         manifest = self._parts.config.manifest(dispatch.backend)
         prompt = Prompt(dispatch.dispatch, block.text, await media_for(manifest, message), bare=block.bare)
         frame = transport_frame(DriverSetup(manifest=manifest, cwd="/"), prompt, dispatch.native_id)

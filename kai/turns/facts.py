@@ -121,11 +121,13 @@ def _rules(parts: Parts, route: Route) -> Rules:
 
 def route_tools(settings: Settings, route: Route) -> tuple[Tool, ...]:
     """The tools that a run of this route may call."""
-    return tools_of(rights_of(route.agent.memory, remembers=settings.memory.enabled))
+    return tools_of(rights_of(route.agent.memory, remembers=settings.memory.enabled and not route.temporary))
 
 
 def memory_mode(settings: Settings, route: Route) -> MemoryMode:
-    """The operator's intent for this channel. Without semantic memory MEMORY.md is the fact surface."""
+    """The person's wish, then the operator's intent for this channel. Without memory MEMORY.md is the fact surface."""
+    if route.temporary:
+        return MemoryMode.TEMPORARY
     if route.is_shared:
         return MemoryMode.SHARED
     return MemoryMode.ENABLED if settings.memory.enabled else MemoryMode.DISABLED

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import asdict, replace
+from datetime import datetime
 from typing import Any
 
 from kai.model.errors import UnknownThingError
@@ -10,7 +11,8 @@ from kai.model.ids import AskId, AttachmentRef, ChannelId, DeliveryId, Principal
 from kai.model.messages import Accepted, AttachmentInfo, InboundMessage
 from kai.model.people import Preference
 from kai.model.turns import Delivery, Progress, Receipt, ReceiptOutcome
-from kai.store import attachments, channels, deliveries, people, questions
+from kai.store import attachments, channels, deliveries, people, questions, temporary
+from kai.store.binding import Connection
 from kai.turns import views
 from kai.turns.checks import Checks
 from kai.turns.commands import Commands
@@ -22,7 +24,7 @@ from kai.turns.lanes import Lanes
 from kai.turns.memory_door import MemoryDoor
 from kai.turns.parts import Parts
 from kai.turns.probing import Prober
-from kai.turns.retention import Retention
+from kai.turns.retention import Retention, forget_erased
 from kai.turns.route import Next
 from kai.turns.runner import Runner
 from kai.turns.stopping import Stopping
@@ -103,7 +105,8 @@ class FrontDoor:
                 yield item
 
     async def receipt(self, caller: Caller, delivery: DeliveryId, receipt: Receipt) -> None:
-        await self._parts.store.write(deliveries.receipt, delivery, _bridge(caller), receipt, self._parts.clock.now())
+        erased = await self._parts.store.write(_receipt, delivery, _bridge(caller), receipt, self._parts.clock.now())
+        await forget_erased(self._parts, erased)
         if receipt.outcome is not ReceiptOutcome.SENT:
             self._parts.live.bell(_bridge(caller)).owe()
 
@@ -227,9 +230,18 @@ class FrontDoor:
     # Choices, backends, the daemon itself
 
     async def use(
-        self, caller: Caller, channel: ChannelId | None, choice: Preference, *, wait: bool = False, begin: bool = False
+        self,
+        caller: Caller,
+        channel: ChannelId | None,
+        choice: Preference,
+        *,
+        wait: bool = False,
+        begin: bool = False,
+        temporary: str = "",
     ) -> View:
-        return await self._checks.use(self._commands, caller, channel, choice, wait=wait, begin=begin)
+        return await self._checks.use(
+            self._commands, caller, channel, choice, wait=wait, begin=begin, temporary=temporary
+        )
 
     async def memory(self, caller: Caller, deed: str, fields: Mapping[str, Any]) -> Any:
         return await self._memory.do(caller, deed, fields)
@@ -263,6 +275,12 @@ class FrontDoor:
     async def reload(self, caller: Caller) -> View:
         operators_only(caller)
         return await self._checks.reload()
+
+
+def _receipt(db: Connection, delivery: DeliveryId, bridge: str, receipt: Receipt, now: datetime) -> temporary.Erased:
+    """Along with the last receipt of a temporary turn, all of it is erased."""
+    deliveries.receipt(db, delivery, bridge, receipt, now)
+    return temporary.erase(db, now)
 
 
 def _bridge(caller: Caller) -> str:

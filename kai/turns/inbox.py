@@ -130,6 +130,7 @@ class Inbox:
             return Taken(Accepted(known.message, None, known.channel, duplicate=True), address, person)
         address = place_of(db, inbound, person, now)
         where = channels.get(db, address.channel)
+        inbound = replace(inbound, temporary=inbound.temporary or where.temporary)
         if principal not in where.members:
             raise DeniedError(f"{person.name} is not a member of {where.title!r}")
         control = None
@@ -137,7 +138,7 @@ class Inbox:
             control = recognise(inbound.text, _open_for(db, where, principal)) or mistyped
         if control is None:
             bound = self._parts.config.settings.queue.per_channel
-            looked = look_around(db, person, where)
+            looked = look_around(db, person, where, inbound.temporary)
             warm = beginning(self._parts, self._runner.opening, db, looked) if begins and self._lanes.open else None
             accepted, queued = messages.take(
                 db, inbound, address, principal, person.name, now, queue_bound=bound, begin=warm.begin if warm else None
@@ -149,13 +150,16 @@ class Inbox:
             return Taken(accepted, address, person, next=next_)
         if words := words_to_steer(control):  # they are part of the talk, wherever the agent hears them
             said = messages.draft(address.channel, Author.PERSON, principal, person.name, words, now)
+            live = turns.live(db, address.channel)
+            if inbound.temporary or (live and live.temporary):
+                said = replace(said, temporary=True, turn=live.turn if live else None)  # it goes along with that
             kept = messages.keep(db, said, inbound)
         else:
             kept = messages.record(
                 db,
                 address.channel,
                 Author.PERSON,
-                _kept_text(inbound.text),
+                _kept_text(inbound),
                 now,
                 principal=principal,
                 name=person.name,
@@ -193,8 +197,11 @@ class Inbox:
         return ""
 
 
-def _kept_text(text: str) -> str:
+def _kept_text(inbound: InboundMessage) -> str:
     """A control message as it is kept. What memory refuses for a secret must not stay beside it."""
+    text = inbound.text
+    if inbound.temporary:  # the command without its words; of an answer to a question nothing
+        return text.split(maxsplit=1)[0] if text.startswith("/") else ""
     return f"{text.split(maxsplit=1)[0]} (not kept: it holds what looks like a secret)" if secret_in(text) else text
 
 

@@ -141,6 +141,11 @@ class LiveTurns:
         for turn in ended[:-ENDED_KEPT]:
             del self._turns[turn]
 
+    def forget(self, turn: TurnId) -> None:
+        """Keep nothing of an ended turn."""
+        if (live := self._turns.get(turn)) is not None and live.ended:
+            del self._turns[turn]
+
     def of_bridge(self, bridge: str) -> list[LiveTurn]:
         return [live for live in self._turns.values() if live.bridge == bridge and not live.ended]
 

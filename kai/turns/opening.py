@@ -81,7 +81,7 @@ class Opening:
         """A new session's row; with the native id to take up again when one was left within the same epoch."""
         now = self._parts.clock.now()
         before = None
-        if resume and route.manifest.can.resume:
+        if resume and route.manifest.can.resume and not route.temporary:  # of such a one nothing is left to take up
             before = await self._parts.store.read(
                 sessions.latest,
                 route.channel.channel,
@@ -134,6 +134,7 @@ class Opening:
             model=route.model,
             effort=route.effort,
             permissions=route.permissions,
+            temporary=route.temporary,
         )
 
     def opener(self, route: Route, row: SessionRow, run: RunId) -> Opener:
@@ -157,7 +158,7 @@ class Opening:
                     wire_path=self._parts.runs / run / "wire",
                     resume=row.native_id,
                     helpers=route.manifest.helpers,
-                    on_unsolicited=partial(self.background.unsolicited, row.channel, route.manifest.title),
+                    on_unsolicited=self.background.listener(row.channel, route.manifest.title, route.temporary),
                 ) as session,
             ):
                 yield session
@@ -170,7 +171,7 @@ class Opening:
         runs = self._parts.live_runs
         begin = partial(
             runs.begin, run, session=row.session, channel=row.channel, principal=row.principal,
-            os_user=route.os_user, agent=route.agent,
+            os_user=route.os_user, agent=route.agent, temporary=route.temporary,
         )  # fmt: skip
         await to_thread.run_sync(begin)
         try:
@@ -195,7 +196,7 @@ class Opening:
                     clock=self._parts.clock,
                     wire_path=self._parts.runs / run / "wire",
                     helpers=manifest.helpers,
-                    on_unsolicited=partial(self.background.unsolicited, row.channel, manifest.title),
+                    on_unsolicited=self.background.listener(row.channel, manifest.title, route.temporary),
                 ) as session,
             ):
                 yield session
@@ -210,7 +211,7 @@ class Opening:
             effort=route.effort,
             permissions=route.permissions,
             resume=resume,
-            temporary=False,
+            temporary=route.temporary,
             workspace=route.workspace,
             os_user=route.os_user,
             home=home_of_login(route.os_user),

@@ -10,7 +10,7 @@ from kai.model.errors import StoreError
 from kai.model.ids import MessageId, fresh
 from kai.model.memory import Deed, Kind, MemoryReceipt, NewRecord, Policy, Record, Scope
 from kai.model.people import Address, Person
-from kai.store import exposures, ledger, records, words
+from kai.store import channels, exposures, ledger, records, words
 from kai.text.graphemes import shorten
 from kai.turns.control import Command
 from kai.turns.parts import Parts
@@ -20,6 +20,7 @@ _KIND = re.compile(rf"({'|'.join(Kind)}):\s*", re.IGNORECASE)
 _LISTED = 10
 _SHOWN_CHARS = 160
 OFF = "Memory is off here (the setting memory.enabled): facts live in the file MEMORY.md."
+TEMPORARY = "This conversation is temporary: nothing is recalled or kept. '/temporary off' ends it."
 _REASONS = {
     "empty": "it is empty",
     "too_long": f"it is longer than {records.CONTENT_BYTES // 1024} KB; a file keeps that better",
@@ -83,6 +84,8 @@ class Remembering:
         """A slash command, answered in sentences that its receipt bears out."""
         if not self._parts.config.settings.memory.enabled:
             return OFF
+        if (await self._parts.store.read(channels.get, address.channel)).temporary:
+            return TEMPORARY
         scope = Scope(person.principal, address.channel, message=message)
         if command.name == "remember":
             return await self._remember(scope, command.argument)

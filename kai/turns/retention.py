@@ -15,7 +15,7 @@ import anyio
 from anyio import from_thread, to_thread
 
 from kai.log import log
-from kai.store import attachments, backup, sessions, snapshots
+from kai.store import attachments, backup, sessions, snapshots, temporary
 from kai.turns.memory_door import collect
 from kai.turns.parts import Parts
 from kai.turns.views import View
@@ -64,6 +64,7 @@ class Retention:
         settings, now = self._parts.config.settings, self._parts.clock.now()
         before = now - timedelta(days=settings.snapshots.days)
         await collect(self._parts)
+        await forget_erased(self._parts, await self._parts.store.write(temporary.erase, now))
         while await self._parts.store.write_soft(snapshots.purge, before):
             pass  # in small transactions: nobody waits long behind one
         paths = await self._parts.store.read(attachments.older, now - timedelta(days=settings.attachments.days))
@@ -71,6 +72,16 @@ class Retention:
         live |= {live.run for live in self._parts.pool.every()}
         await to_thread.run_sync(_erase, paths, self._parts.runs, live)
         await to_thread.run_sync(turn_over, self._state / LOG, settings.log.max_bytes)
+
+
+async def forget_erased(parts: Parts, erased: temporary.Erased) -> None:
+    """What is left of erased turns outside of the database: the log of their events, and their files."""
+    for turn in erased.turns:
+        parts.live.forget(turn)
+    if erased.turns:
+        log.info("turn.erased", turns=len(erased.turns), files=len(erased.paths))
+    if erased.paths:
+        await to_thread.run_sync(_unlink, erased.paths)
 
 
 def backup_view(made: backup.Backup) -> View:
@@ -88,9 +99,13 @@ def backup_view(made: backup.Backup) -> View:
     }
 
 
-def _erase(paths: tuple[str, ...], runs: Path, live: set[str]) -> None:
+def _unlink(paths: tuple[str, ...]) -> None:
     for path in paths:
         Path(path).unlink(missing_ok=True)
+
+
+def _erase(paths: tuple[str, ...], runs: Path, live: set[str]) -> None:
+    _unlink(paths)
     for folder in runs.iterdir() if runs.is_dir() else ():
         with suppress(OSError):
             if folder.name not in live and folder.stat().st_mtime < time.time() - _OF_NO_RUN_S:

@@ -34,6 +34,7 @@ class Looked:
     members: tuple[Person, ...]
     by_person: Preference
     by_channel: Preference
+    temporary: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,7 @@ class Route:
     workspace_entry: Workspace | None
     permissions: str
     os_user: str
+    temporary: bool = False  # nothing of it is kept, here or by the backend
 
     @property
     def is_home(self) -> bool:
@@ -62,16 +64,17 @@ class Route:
         return self.channel.kind is ChannelKind.SHARED
 
 
-def look(db: Connection, principal: PrincipalId, channel: ChannelId) -> Looked:
-    """Raises `UnknownThingError` when either is gone."""
-    return look_around(db, people.get(db, principal), channels.get(db, channel))
+def look(db: Connection, principal: PrincipalId, channel: ChannelId, temporary: bool | None = None) -> Looked:
+    """`temporary`: whether a turn is; None: as the channel is now. Raises `UnknownThingError` when either is gone."""
+    where = channels.get(db, channel)
+    return look_around(db, people.get(db, principal), where, where.temporary if temporary is None else temporary)
 
 
-def look_around(db: Connection, person: Person, where: Channel) -> Looked:
+def look_around(db: Connection, person: Person, where: Channel, temporary: bool) -> Looked:
     """What goes with a person and a channel that are known."""
     members = tuple(person if member == person.principal else people.get(db, member) for member in where.members)
     by_person, by_channel = chosen.preferences(db, person.principal, where.channel)
-    return Looked(person=person, channel=where, members=members, by_person=by_person, by_channel=by_channel)
+    return Looked(person, where, members, by_person, by_channel, temporary)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +107,7 @@ def look_at_next(db: Connection, channel: ChannelId, going_on: TurnId | None = N
         return None
     found: tuple[Looked, Message] | KaiError
     try:
-        found = look(db, turn.principal, turn.channel), messages.get(db, turn.message)
+        found = look(db, turn.principal, turn.channel, turn.temporary), messages.get(db, turn.message)
     except UnknownThingError as error:
         found = error
     return Next(turn, channels.address_of(db, turn.address), found)
@@ -151,6 +154,7 @@ def known_way(looked: Looked, config: Config, backends: Backends, folders: Perso
         workspace_entry=entry,
         permissions=why.permissions(settings, choices).value,
         os_user=user,
+        temporary=looked.temporary,
     )
 
 

@@ -28,6 +28,7 @@ from kai.model.ids import ChannelId, DispatchId, RunId, TurnId, fresh
 from kai.model.messages import Message
 from kai.model.states import DispatchState, TurnState
 from kai.model.turns import DeliveryKind, Dispatch, NewDelivery, Outcome, SessionRow, Turn
+from kai.processes.plan import refuse_lasting
 from kai.protocols.child import StopReport
 from kai.store import deliveries, exposures, sessions, turns
 from kai.turns import outbox
@@ -173,12 +174,15 @@ class Runner:
             await self._holding.hold(running, outcome, until)
             if running.stop_asked or running.is_left:
                 return Outcome(TurnState.STOPPED, reason="Given up while it was held.")
-            looked = await parts.store.read(look, running.turn.principal, running.turn.channel)
+            turn = running.turn
+            looked = await parts.store.read(look, turn.principal, turn.channel, turn.temporary)
 
     async def _try(self, running: Running, looked: Looked, message: Message, begun: Begun | None) -> Outcome:
         parts = self._parts
         route = begun.route if begun else await decide(looked, parts.config, parts.backends, parts.folders)
         running.route = route
+        if route.temporary:
+            refuse_lasting(route.manifest)
         if survivor := self.survivors.pop(running.turn.turn, None):
             return await self._go_on(running, route, survivor)
         try:

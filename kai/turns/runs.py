@@ -33,6 +33,7 @@ class LiveRun:
     uid: int
     proof: bytes
     agent: AgentDefinition = NOBODYS
+    temporary: bool = False  # it has no tools of what is kept
 
 
 class Runs:
@@ -58,12 +59,13 @@ class Runs:
         principal: PrincipalId,
         os_user: str,
         agent: AgentDefinition = NOBODYS,
+        temporary: bool = False,
     ) -> LiveRun:
         """Blocks. Raises `OSError` when the token cannot be written."""
         uid, token = _uid(os_user), secrets.token_urlsafe(TOKEN_BYTES)
         if file := self.token_file(run, os_user):  # another user's file only that user can make
             _write(file, token)
-        live = LiveRun(run, session, channel, principal, uid, _hash(token), agent)
+        live = LiveRun(run, session, channel, principal, uid, _hash(token), agent, temporary)
         self._live[run] = live
         return live
 

@@ -75,7 +75,7 @@ class Steering:
         """`running` is over and nothing was said of these words: they may have been heard, and are not sent again."""
         for message in running.steered.values():
             text = f"It is not known whether the agent heard “{short(message.text, 60)}”. Say it again if it did not."
-            owed = NewDelivery(running.turn.address, DeliveryKind.NOTICE, text)
+            owed = NewDelivery(running.turn.address, DeliveryKind.NOTICE, text, running.turn.turn)
             await self._parts.store.write(deliveries.owe, owed, self._parts.clock.now())
             self._parts.live.bell(running.live.bridge).owe()
 

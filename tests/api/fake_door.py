@@ -207,9 +207,16 @@ class FakeDoor:
         return b"made by an agent", "made.txt"
 
     async def use(
-        self, caller: Caller, channel: ChannelId | None, choice: Preference, *, wait: bool = False, begin: bool = False
+        self,
+        caller: Caller,
+        channel: ChannelId | None,
+        choice: Preference,
+        *,
+        wait: bool = False,
+        begin: bool = False,
+        temporary: str = "",
     ) -> dict[str, Any]:
-        return self._view("use", caller, channel, choice, wait, begin)
+        return self._view("use", caller, channel, choice, wait, begin, temporary)
 
     async def memory(self, caller: Caller, deed: str, fields: Mapping[str, Any]) -> Any:
         return self._note("memory", caller, deed, dict(fields))

@@ -71,8 +71,8 @@ async def test_a_choice_is_handed_on(served: House, http: httpx.AsyncClient) -> 
     await http.post("/v1/use", json={"backend": "gemini", "model": "-", "channel": "c-1", "wait": True})
     await http.post("/v1/use", json={"agent": "house", "channel": "garden", "begin": True})
     assert served.door.calls == [
-        ("use", ("c-1", Preference(backend="gemini", model="-"), True, False)),
-        ("use", ("garden", Preference(agent="house"), False, True)),
+        ("use", ("c-1", Preference(backend="gemini", model="-"), True, False, "")),
+        ("use", ("garden", Preference(agent="house"), False, True, "")),
     ]
 
 

@@ -30,7 +30,8 @@ launch:
   resume: {resume}
   model: ["--model", "{{model}}"]
   effort: ["--effort", "{{effort}}"]
-can: {{resume: true, interrupt: true, steer: {steer}, set_model: {set_model}}}
+  temporary: ["--temporary"]
+can: {{resume: true, interrupt: true, steer: {steer}, set_model: {set_model}, temporary: {temporary}}}
 options: {{model_by: set_model, effort_config: effort}}
 version_argv: [{fake!r}, "--version"]
 limits: {limits}
@@ -72,6 +73,7 @@ class House:
                     limits=limits,
                     set_model=str(self.set_model).lower(),
                     steer=str(protocol in ("app_server", "pi_rpc")).lower(),
+                    temporary=str(protocol != "acp").lower(),
                 )
             )
         (self.folders.config / "kai.yaml").write_text(f"backend: {self.backend}\n{self.yaml}")
@@ -116,11 +118,18 @@ class Kai:
     sent: int = 0
 
     async def say(
-        self, text: str, *, thread: str = "", external_id: str = "", client: Client | None = None
+        self,
+        text: str,
+        *,
+        thread: str = "",
+        external_id: str = "",
+        client: Client | None = None,
+        temporary: bool = False,
     ) -> Accepted:
         """Hand in a message."""
         self.sent += 1
-        message = InboundMessage("", "shell", thread, "", external_id or f"x-{self.sent}", text)
+        key = external_id or f"x-{self.sent}"
+        message = InboundMessage("", "shell", thread, "", key, text, temporary=temporary)
         return await (client or self.client).receive(message)
 
     async def end(self, accepted: Accepted) -> dict[str, Any]:

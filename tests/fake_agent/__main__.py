@@ -65,6 +65,7 @@ def main() -> None:
     parser.add_argument("--state", default="")
     parser.add_argument("--model", default="")
     parser.add_argument("--effort", default="")
+    parser.add_argument("--temporary", action="store_true", help="no session outlives the process")
     parser.add_argument("--version", action="version", version="9.9.9 (fake)")
     options, _ = parser.parse_known_args()  # a manifest may pass what only the real ones understand
     agent = Agent(options)

@@ -121,7 +121,7 @@ class Agent:
             self.session, self.memory = session, json.loads(path.read_text())
 
     def save(self) -> None:
-        if self.options.state:
+        if self.options.state and not self.options.temporary:
             (Path(self.options.state) / self.session).write_text(json.dumps(self.memory))
 
     # The life of the process

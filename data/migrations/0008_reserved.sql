@@ -1,0 +1,1 @@
+-- Keeps the number: its statements come in place of this file, before a release.
