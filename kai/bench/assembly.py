@@ -18,7 +18,7 @@ from kai.context.assemble import assemble
 from kai.context.gather import Asked, Rules, Seated, Sources, gather
 from kai.memory.retrieval import DisabledRetriever
 from kai.model.context import AgentDefinition
-from kai.model.ids import PrincipalId, TurnId, fresh
+from kai.model.ids import MessageId, PrincipalId, TurnId, fresh
 from kai.model.messages import Author
 from kai.model.people import Channel, Person
 from kai.people.folders import PersonFolders
@@ -149,7 +149,7 @@ async def _place(root: Path, count: int) -> AsyncIterator[Place]:
     async with open_store(root / "kai.db", clock=SystemClock()) as store:
         channel = await store.write(_begin, person)
         for first in range(0, count, _AT_ONCE):
-            await store.write_soft(_talk, person, channel, range(first, min(count, first + _AT_ONCE)))
+            await store.write_soft(talk, person, channel, range(first, min(count, first + _AT_ONCE)))
         agent = await to_thread.run_sync(_agent)
         yield Place(store, folders, person, channel, agent, time.perf_counter() - began)
 
@@ -163,11 +163,15 @@ def _begin(db: Connection, person: Person) -> Channel:
     return channels.private_of(db, person.principal, _BEGAN)
 
 
-def _talk(db: Connection, person: Person, channel: Channel, numbers: range) -> None:
+def talk(db: Connection, person: Person, channel: Channel, numbers: range) -> list[MessageId]:
+    """Messages of a talk between the person and the agent, in turns; the ids of the person's."""
+    own: list[MessageId] = []
     for number in numbers:
         author, name = (Author.AGENT, "kai") if number % 2 else (Author.PERSON, person.name)
         words = (_WORDS[number * step % len(_WORDS)] for step in range(1, 8 + number % 30))
         said = messages.draft(
             channel.channel, author, person.principal, name, " ".join(words), _BEGAN + timedelta(seconds=number)
         )
-        messages.keep(db, said)
+        kept = messages.keep(db, said)
+        own += [] if number % 2 else [kept.message]
+    return own

@@ -7,7 +7,7 @@ with the search.
 import os
 import random
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
+from kai.bench.assembly import talk
 from kai.bench.figures import Figure, paired, percentile
 from kai.clock import SystemClock
 from kai.memory.embedding.embedder import TOKEN_DIMENSION, Embedding, Identity, Kind
@@ -23,10 +24,12 @@ from kai.memory.nearness import Nearness
 from kai.memory.retrieval import StoreRetriever
 from kai.model.context import RetrievalStatus
 from kai.model.ids import PrincipalId, fresh
-from kai.model.memory import NewRecord, Policy, Scope
-from kai.model.people import Person
-from kai.store import channels, people, records, vectors
+from kai.model.memory import Kind as Sort
+from kai.model.memory import Origin, Policy, Scope, Status
+from kai.model.people import Channel, Person
+from kai.store import channels, people, shelves, vectors
 from kai.store.binding import Connection
+from kai.store.columns import insert
 from kai.store.database import Store, open_store
 
 if TYPE_CHECKING:
@@ -38,6 +41,7 @@ _DIMENSION = 384
 _CLUSTERS = 500
 _TOKENS = 38  # of a record: as many as a line of talk has
 _AT_ONCE = 1_000
+_MESSAGES_AT_ONCE = 20_000
 _WARM_UP = 20
 _NOW = datetime(2026, 1, 1, tzinfo=UTC)
 _SYLLABLES = [a + b for a in "bdfgklmnprstvz" for b in "aeiou"]
@@ -83,6 +87,7 @@ class Searched:
     store: Store
     scope: Scope
     retriever: StoreRetriever
+    stage: Nearness
     drawn: Drawn
     matrix: "NDArray[np.float32]"
     rows: "NDArray[np.int64]"
@@ -101,9 +106,10 @@ class Searched:
         cosines = self.matrix @ vector
         best = np.argpartition(-cosines, 10)[:10]
         theirs = time.perf_counter() - began
-        asked = await self.retriever.vectors.asked((f"person/{self.scope.principal}",), question)  # type: ignore[union-attr]
+        shelves_ = (f"person/{self.scope.principal}",)
+        asked = await self.stage.asked(shelves_, question)
         assert asked is not None
-        near = await self.store.read(asked.near, (f"person/{self.scope.principal}",), 10)
+        near = await self.store.read(lambda db: asked.near(db, vectors.spaces(db, shelves_), 10))
         return ours, theirs, len(set(near) & set(self.rows[best].tolist())) / 10
 
 
@@ -137,40 +143,69 @@ async def _measure(root: Path, size: int, pairs: int) -> Figure:
 
 
 @asynccontextmanager
-async def place(root: Path, size: int) -> AsyncIterator[Searched]:
-    """A store with `size` records of one person, made with kai's own functions."""
+async def place(root: Path, size: int, *, unused: int = 0, messages_: int = 0) -> AsyncIterator[Searched]:
+    """A store with `size` active records of one person and `unused` that are not, in a channel of so many messages.
+
+    Each record is what one of the messages said, as far as these go.
+    """
     import numpy as np  # noqa: PLC0415
 
     drawn = Drawn()
     async with open_store(root / "kai.db", clock=SystemClock()) as store:
-        scope = await store.write(_begin)
+        person, channel = await store.write(_begin)
+        said: list[str] = []
+        for first in range(0, messages_, _MESSAGES_AT_ONCE):
+            numbers = range(first, min(messages_, first + _MESSAGES_AT_ONCE))
+            said += await store.write_soft(talk, person, channel, numbers)
+        said = said[:: max(1, len(said) // (size + unused))]
+        scope = Scope(person.principal, channel.channel)
         embedder, _ = await store.write(vectors.embedder, str(drawn.identity), b"")
         parts: list[NDArray[np.float32]] = []
         rows: list[int] = []
-        for first in range(0, size, _AT_ONCE):
-            some = drawn.vectors(min(_AT_ONCE, size - first))
-            parts.append(some)
-            rows += await store.write_soft(_save, scope, drawn, embedder, some)
+        for first in range(0, size + unused, _AT_ONCE):
+            some = drawn.vectors(min(_AT_ONCE, size + unused - first))
+            is_used = [number * size // (size + unused) != (number + 1) * size // (size + unused)
+                       for number in range(first, first + len(some))]  # fmt: skip
+            parts.append(some[is_used])
+            rows += await store.write_soft(
+                _fill, scope, drawn, embedder, some, is_used, said[first : first + len(some)]
+            )
         stage = Nearness(store, drawn, floor=0.0)
         retriever = StoreRetriever(store, SystemClock(), stage)
         matrix = np.ascontiguousarray(np.concatenate(parts))
-        yield Searched(store, scope, retriever, drawn, matrix, np.array(rows))
+        yield Searched(store, scope, retriever, stage, drawn, matrix, np.array(rows))
 
 
-def _begin(db: Connection) -> Scope:
-    person = Person(PrincipalId(fresh("p")), "Ann", "ann")
+def _begin(db: Connection) -> tuple[Person, Channel]:
+    person = Person(PrincipalId(fresh("p")), "Ann", "ann", zone="Europe/Berlin")
     people.add(db, person, _NOW)
-    return Scope(person.principal, channels.private_of(db, person.principal, _NOW).channel)
+    return person, channels.private_of(db, person.principal, _NOW)
 
 
-def _save(db: Connection, scope: Scope, drawn: Drawn, embedder: int, some: "NDArray[np.float32]") -> list[int]:
+def _fill(
+    db: Connection,
+    scope: Scope,
+    drawn: Drawn,
+    embedder: int,
+    some: "NDArray[np.float32]",
+    is_used: Sequence[bool],
+    said: Sequence[str],
+) -> list[int]:
+    """As `records.save` would have it, without its receipts and audit. Gives the rows of the active ones."""
     rows: list[int] = []
-    for vector in some:
-        at = _NOW + timedelta(seconds=len(rows))
-        receipt = records.save(db, scope, NewRecord(f"{fresh('x')} {drawn.text(18)}"), fresh("o"), at)
-        row = db.execute("SELECT seq FROM mem_record WHERE record = ?", (receipt.record,)).fetchone()[0]
-        start = 96 * (row % 64) * _TOKENS
-        tokens = drawn.tokens[start : start + _TOKENS * TOKEN_DIMENSION]
-        vectors.keep(db, embedder, row, 1, vector.tobytes(), tokens, 0.3)
-        rows.append(row)
+    for at, vector in enumerate(some):
+        record, now = fresh("rec"), _NOW + timedelta(seconds=at)
+        status = Status.ACTIVE if is_used[at] else Status.SUPERSEDED
+        seq = insert(db, "mem_record", record=record, owner=scope.principal, kind=Sort.FACT, status=status, revision=1,
+                     namespace=f"person/{scope.principal}/memory", channel=scope.channel, created_at=now,
+                     audience=f'["{scope.principal}"]', changed_at=now)  # fmt: skip
+        insert(db, "mem_revision", record=record, revision=1, content=drawn.text(18), digest=record.encode(),
+               origin=Origin.EXPLICIT_USER, said_by="Ann", said_at=now, op="bench", valid_from=now,
+               message=said[at] if at < len(said) else None)  # fmt: skip
+        if is_used[at]:
+            shelves.add(db, seq)
+            start = TOKEN_DIMENSION * (seq % 64) * _TOKENS
+            tokens = drawn.tokens[start : start + _TOKENS * TOKEN_DIMENSION]
+            vectors.keep(db, embedder, seq, 1, vector.tobytes(), tokens, 0.3)
+            rows.append(seq)
     return rows

@@ -6,9 +6,13 @@ the one transaction of a search.
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from threading import Lock
 from typing import TYPE_CHECKING
+
+import anyio
 
 from kai.memory.embedding.embedder import (
     TOKEN_DIMENSION,
@@ -17,6 +21,7 @@ from kai.memory.embedding.embedder import (
     Embedding,
     Identity,
     same_model,
+    shortened,
 )
 from kai.store import vectors
 from kai.store.binding import Connection
@@ -26,15 +31,19 @@ if TYPE_CHECKING:  # numpy is imported by the first search, not by the daemon
     from kai.memory.index.engine import Array, Choice, Engine
 
 _INDEXES = 64  # in memory at most; the one that was not used for longest goes
+_INDEX_BYTES = 128 * 1024**2  # of all of them together, but for the one in use
 _CHANGES = 1_024  # more than these since it was last used: a new one is made
+_AT_ONCE = 20_000  # rows that are looked through within a transaction that writes; the writer is everybody's
+_QUESTIONS = 256  # whose vectors are kept: "yes", "go on", and what was asked a moment ago
+FORESEEN_S = 0.1  # what a message waits at most for the vector of its words before it is taken in
 
 
 @dataclass(slots=True)
 class _Index:
-    """The index of a shelf, and the last move of the store that it followed."""
+    """The index of a shelf, and the last move of the store that it followed. None: it is not made yet."""
 
-    engine: "Engine"
-    seen: int
+    engine: "Engine | None" = None
+    seen: int = 0
     lock: Lock = field(default_factory=Lock)
 
 
@@ -46,14 +55,14 @@ class Asked:
     embedder: int
     question: Embedding
 
-    def near(self, db: Connection, shelves: Sequence[str], limit: int) -> dict[int, float]:
+    def near(self, db: Connection, spaces: Sequence[vectors.Space], limit: int) -> dict[int, float]:
         """Rows of records on these shelves to their cosine, the nearest `limit` of each."""
         import kai.memory.index.engine  # noqa: F401, I001, PLC0415 - before numpy: it sets its one thread
         import numpy as np  # noqa: PLC0415
 
         query = np.frombuffer(self.question.vector, np.float32)
         found: dict[int, float] = {}
-        for space in vectors.spaces(db, shelves):
+        for space in spaces:
             if space.embedder == self.embedder:
                 found |= self.stage.nearest(db, self.embedder, space.number, query, limit)
         return found
@@ -88,6 +97,7 @@ class Nearness:
     choice: "Choice" = "auto"
     floor: float = 0.0
     _known: tuple[Identity, int] | None = None
+    _questions: "OrderedDict[tuple[Identity, bytes], Embedding]" = field(default_factory=OrderedDict)
     _indexes: "OrderedDict[tuple[int, int], _Index]" = field(default_factory=OrderedDict)
     _lock: Lock = field(default_factory=Lock)
 
@@ -101,11 +111,49 @@ class Nearness:
             return None
         if self.embedder.identity.is_whole and await self._number() not in theirs:
             raise EmbedderUnavailableError("paused", "another embedder's vectors are here: kai memory reindex")
-        question = await self.embedder.embed("query", query)
+        question = await self._embedded(query)
         number = await self._number()
         if number not in theirs:
             raise EmbedderUnavailableError("paused", "another embedder's vectors are here: kai memory reindex")
         return Asked(self, number, question)
+
+    async def foresee(self, query: str) -> None:
+        """Make the vector of a question that is about to be asked; without a word where that takes long or fails."""
+        with suppress(EmbedderUnavailableError), anyio.move_on_after(FORESEEN_S):
+            await self._embedded(query)
+            await self._number()
+
+    def at_hand(self, db: Connection, spaces: Sequence[vectors.Space], query: str) -> Asked | None:
+        """The question, when its vector is known and every index there is stands as `db` does: nothing is made for it.
+
+        For a transaction that writes: an index must not follow what may yet be undone.
+        """
+        known, question = self._known, self._questions.get(self._key(query))
+        if known is None or question is None or known[0] != self.embedder.identity:
+            return None
+        for space in spaces:
+            index = self._indexes.get((known[1], space.number))
+            if space.embedder is None:
+                continue
+            if space.embedder != known[1] or index is None or not index.engine or len(index.engine) > _AT_ONCE:
+                return None
+            if index.lock.locked() or vectors.moved(db, space.number, index.seen)[1]:
+                return None
+        return Asked(self, known[1], question)
+
+    async def _embedded(self, query: str) -> Embedding:
+        known = self._questions.get(self._key(query))
+        if known is None:
+            known = await self.embedder.embed("query", query)
+        self._questions[self._key(query)] = known
+        self._questions.move_to_end(self._key(query))
+        if len(self._questions) > _QUESTIONS:
+            self._questions.popitem(last=False)
+        return known
+
+    def _key(self, query: str) -> tuple[Identity, bytes]:
+        """The words themselves are not kept: what was asked is nobody's to find here."""
+        return self.embedder.identity, blake2b(shortened("query", query).encode(), digest_size=16).digest()
 
     async def _number(self) -> int:
         """The embedder's number in the store; -1: it has not been met here."""
@@ -119,56 +167,65 @@ class Nearness:
 
     def nearest(self, db: Connection, embedder: int, shelf: int, query: "Array", limit: int) -> Mapping[int, float]:
         """Rows of one shelf to their cosine. Runs in a reader's thread."""
-        index = self._index(db, embedder, shelf)
+        index = self._index(embedder, shelf)
 
         def fetch(seqs: Sequence[int]) -> "tuple[list[int], Array]":
             rows, joined = vectors.fetch(db, embedder, seqs)
             return rows, _floats(joined, len(rows))
 
         with index.lock:
-            self._follow(db, index, embedder, shelf)
-            return dict(index.engine.near(query, limit, fetch))
+            engine = self._followed(db, index, embedder, shelf)
+            return dict(engine.near(query, limit, fetch))
 
-    def _index(self, db: Connection, embedder: int, shelf: int) -> _Index:
-        key = (embedder, shelf)
+    def _index(self, embedder: int, shelf: int) -> _Index:
         with self._lock:
-            index = self._indexes.get(key)
-            if index is None:
-                index = self._indexes[key] = self._load(db, embedder, shelf)
-            self._indexes.move_to_end(key)
-            if len(self._indexes) > _INDEXES:
-                self._indexes.popitem(last=False)
+            index = self._indexes.setdefault((embedder, shelf), _Index())
+            self._indexes.move_to_end((embedder, shelf))
         return index
 
-    def _load(self, db: Connection, embedder: int, shelf: int) -> _Index:
+    def _bound(self) -> None:
+        """Let go of what was not used for longest, while there is too much; never of the one that was used last."""
+        with self._lock:
+            held = sum(one.engine.size_bytes for one in self._indexes.values() if one.engine)
+            while len(self._indexes) > 1 and (len(self._indexes) > _INDEXES or held > _INDEX_BYTES):
+                _, gone = self._indexes.popitem(last=False)
+                held -= gone.engine.size_bytes if gone.engine else 0
+
+    def _load(self, db: Connection, index: _Index, embedder: int, shelf: int) -> "Engine":
         from kai.memory.index.engine import chosen, made  # noqa: PLC0415 it imports numpy
 
-        seen = vectors.last_move(db)
+        index.seen = vectors.last_move(db)
         name = chosen(self.choice, vectors.count(db, embedder, shelf))
         engine = None
         for rows, joined in vectors.load(db, embedder, shelf):
             numbers = _floats(joined, len(rows))
             engine = engine or made(name, numbers.shape[1])
             engine.put(rows, numbers)
-        return _Index(engine or made("bits", self.embedder.identity.dimension), seen)
+        index.engine = engine or made(name, self.embedder.identity.dimension)
+        self._bound()
+        return index.engine
 
-    def _follow(self, db: Connection, index: _Index, embedder: int, shelf: int) -> None:
+    def _followed(self, db: Connection, index: _Index, embedder: int, shelf: int) -> "Engine":
         """Take in what the store has got and lost since. A shelf that outgrew its engine gets another."""
+        engine = index.engine
+        if engine is None:
+            return self._load(db, index, embedder, shelf)
         last, changed = vectors.moved(db, shelf, index.seen)
         if not changed:
-            return
+            return engine
         from kai.memory.index.engine import chosen  # noqa: PLC0415
 
         rows, joined = vectors.held(db, embedder, shelf, changed) if len(changed) <= _CHANGES else ([], b"")
-        outgrown = index.engine.name == "sqlite-vec" and chosen(self.choice, len(index.engine) + len(rows)) == "bits"
-        if len(changed) > _CHANGES or outgrown or not len(index.engine):
-            index.engine = self._load(db, embedder, shelf).engine
-        else:
-            for seq in set(changed).difference(rows):
-                index.engine.drop(seq)
-            if rows:
-                index.engine.put(rows, _floats(joined, len(rows)))
-        index.seen = max(index.seen, last)
+        outgrown = engine.name != "bits" and chosen(self.choice, len(engine) + len(rows)) == "bits"
+        if len(changed) > _CHANGES or outgrown or not len(engine):
+            return self._load(db, index, embedder, shelf)
+        for seq in set(changed).difference(rows):
+            engine.drop(seq)
+        if rows:
+            engine.put(rows, _floats(joined, len(rows)))
+        index.seen = last
+        self._bound()
+        return engine
 
 
 def confirming(store: Store) -> "_Confirming":

@@ -11,12 +11,13 @@ MaxSim over the best `LOOKED_AT`, brought to 0 to 1; where the embedder offers n
 run takes no part, and does not count as nothing found. Ties go to the smaller record id.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from kai.model.memory import Origin, Record
 
 LOOKED_AT = 50  # of the first ranking, word by word
+PASSING_ON = 60  # of the best, which hand on some of their score to what stands beside them
 _ALIKE = (0.70, 0.95)  # MaxSim of what has nothing to do with the question, and of what answers it
 ORIGIN = {
     Origin.EXPLICIT_USER: 1.0,
@@ -49,6 +50,33 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
+class Ranking:
+    """The first stage of a search. `rows`: by falling score; a row is a `Candidate` only when it is looked at."""
+
+    rows: Sequence[int]
+    scores: Mapping[int, float]
+    keyword: Mapping[int, float]
+    vector: Mapping[int, float] | None
+    passed: Mapping[int, float]
+    dated: Collection[int]
+
+    def __getitem__(self, some: slice) -> list[Candidate]:
+        best, (low, high) = max(self.keyword.values(), default=0.0), _ends(self.vector)
+        return [Candidate(seq, self.scores[seq], self._parts(seq, best, low, high)) for seq in self.rows[some]]
+
+    def _parts(self, seq: int, best: float, low: float, high: float) -> dict[str, float]:
+        raw = self.keyword.get(seq, 0.0)
+        parts = {"keyword": _part(raw, 0.0, best), "bm25": raw}
+        if self.vector is not None and seq in self.vector:
+            parts |= {"vector": _part(self.vector[seq], low, high), "cosine": self.vector[seq]}
+        if passed := self.passed.get(seq):
+            parts["neighbour"] = passed
+        if seq in self.dated:
+            parts["dated"] = 1.0
+        return parts
+
+
+@dataclass(frozen=True, slots=True)
 class Scored:
     """A record with its score and the parts of it."""
 
@@ -65,46 +93,43 @@ class Scored:
 def candidates(
     keyword: Mapping[int, float],
     vector: Mapping[int, float] | None = None,
-    neighbours: Iterable[tuple[int, int]] = (),
+    beside: Callable[[Sequence[int]], Iterable[tuple[int, int]]] | None = None,
     dated: Collection[int] = (),
     weights: Weights = Weights(),
-) -> list[Candidate]:
-    """Rows by falling score of the first stage. `keyword` and `vector`: raw scores; None: that stage did not run.
+) -> Ranking:
+    """Rows by the score of the first stage. `keyword` and `vector`: raw scores; None: that stage did not run.
 
-    `neighbours` are pairs of rows; one that no stage found comes in by its neighbour. `dated`: rows of a named date.
+    `beside` gives pairs of neighbours for the `PASSING_ON` best; a row that no stage found comes in by its neighbour.
+    `dated`: rows of a named date.
     """
     near = _near(keyword, vector, weights)
+    scores = near if not dated else {seq: near[seq] + weights.dated * (seq in dated) for seq in near}
     passed: dict[int, float] = {}
-    for one, other in neighbours:
-        for to, by in ((one, other), (other, one)):
-            passed[to] = max(passed.get(to, 0.0), near.get(by, 0.0))
-    best = max(keyword.values(), default=0.0)
-    low, high = _ends(vector)
-    found = []
-    for seq in near | passed:
-        parts = {"keyword": _part(keyword.get(seq, 0.0), 0.0, best), "bm25": keyword.get(seq, 0.0)}
-        score = near.get(seq, 0.0)
-        if vector is not None and seq in vector:
-            parts |= {"vector": _part(vector[seq], low, high), "cosine": vector[seq]}
-        if passed.get(seq):
-            parts["neighbour"] = passed[seq]
-            score += weights.passed_on * passed[seq]
-        if seq in dated:
-            parts["dated"] = 1.0
-            score += weights.dated
-        found.append(Candidate(seq, score, parts))
-    return sorted(found, key=lambda one: (-one.score, one.seq))
+    if beside is not None and near and weights.passed_on:
+        for one, other in beside(_by_score(scores)[:PASSING_ON]):
+            for to, by in ((one, other), (other, one)):
+                if near.get(by, 0.0) > passed.get(to, 0.0):
+                    passed[to] = near[by]
+        scores = dict(scores)
+        for seq, by_neighbour in passed.items():
+            scores[seq] = scores.get(seq, weights.dated * (seq in dated)) + weights.passed_on * by_neighbour
+    return Ranking(_by_score(scores), scores, keyword, vector, passed, dated)
+
+
+def _by_score(scores: Mapping[int, float]) -> list[int]:
+    """Rows by falling score, equals by row: the second sort keeps the order of the first."""
+    return sorted(sorted(scores), key=scores.__getitem__, reverse=True)
 
 
 def _near(keyword: Mapping[int, float], vector: Mapping[int, float] | None, weights: Weights) -> dict[int, float]:
+    """What both stages come to. The parts are `_part` written out: there are hundreds of them in a search."""
+    share = 1.0 if vector is None else weights.keyword / (weights.keyword + weights.vector)
     best = max(keyword.values(), default=0.0)
-    if vector is None:
-        return {seq: _part(raw, 0.0, best) for seq, raw in keyword.items()}
-    of_all = weights.keyword + weights.vector
-    near = {seq: weights.keyword / of_all * _part(raw, 0.0, best) for seq, raw in keyword.items()}
+    near = {seq: share * (raw / best) if best > 0 else 0.0 for seq, raw in keyword.items()}
     low, high = _ends(vector)
-    for seq, raw in vector.items():
-        near[seq] = near.get(seq, 0.0) + weights.vector / of_all * _part(raw, low, high)
+    share, wide = 1.0 - share, high - low
+    for seq, raw in (vector or {}).items():
+        near[seq] = near.get(seq, 0.0) + share * ((raw - low) / wide if wide > 0 else float(raw > 0))
     return near
 
 

@@ -3,15 +3,16 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from typing import Protocol
 
 from kai.clock import Clock
 from kai.memory.dates import named
 from kai.memory.embedding.embedder import EmbedderUnavailableError
-from kai.memory.ranking import LOOKED_AT, Candidate, Scored, Weights, above, candidates, once_each, ranked
+from kai.memory.ranking import LOOKED_AT, Candidate, Ranking, Scored, Weights, above, candidates, once_each, ranked
 from kai.model.context import Hit, Retrieval, RetrievalStatus
 from kai.model.errors import DeniedError, StoreError
-from kai.model.ids import SessionId
+from kai.model.ids import PrincipalId, SessionId
 from kai.model.memory import Policy, Record, Scope, Searched
 from kai.store import beside, eligible, exposures, namespaces, shelves, vectors
 from kai.store.binding import Connection
@@ -23,7 +24,6 @@ __all__ = ["DisabledRetriever", "Retriever", "Scope", "StoreRetriever", "VectorS
 CANDIDATES = 200  # of each stage, before it is known what may be seen
 PINNED, PINNED_CHARS = 3, 600
 _FADED = 4  # how many times more candidates are looked at when most of the first may not be seen
-_PASSING_ON = 60  # of the best, which hand on some of their score to what stands beside them
 
 
 class Retriever(Protocol):
@@ -39,11 +39,14 @@ class Retriever(Protocol):
         """The same within a transaction of the caller; None when it takes longer than that. Faults are raised."""
         ...
 
+    async def foresee(self, scope: Scope, query: str) -> None:
+        """What a message will be searched for, said before the transaction that takes it in. Raises nothing."""
+
 
 class Question(Protocol):
     """A question with its vector. Both methods run in the thread of the connection."""
 
-    def near(self, db: Connection, shelves: Sequence[str], limit: int) -> Mapping[int, float]:
+    def near(self, db: Connection, spaces: Sequence[vectors.Space], limit: int) -> Mapping[int, float]:
         """Rows of records on these shelves to their cosine, the nearest `limit` of each."""
 
     def alike(self, db: Connection, seqs: Sequence[int]) -> Mapping[int, float] | None:
@@ -57,6 +60,12 @@ class VectorStage(Protocol):
 
     async def asked(self, shelves: Sequence[str], query: str) -> Question | None:
         """None: no vectors are there. Raises `EmbedderUnavailableError`: an outage never is a list of hits."""
+
+    async def foresee(self, query: str) -> None:
+        """Make the vector of what is about to be asked, if that is quickly done. Raises nothing."""
+
+    def at_hand(self, db: Connection, spaces: Sequence[vectors.Space], query: str) -> Question | None:
+        """The question at once; None: something would have to be made for it."""
 
 
 class DisabledRetriever:
@@ -77,6 +86,9 @@ class DisabledRetriever:
         self, db: Connection, scope: Scope, query: str, policy: Policy, session: SessionId | None
     ) -> Retrieval | None:
         return Retrieval(RetrievalStatus.DISABLED)
+
+    async def foresee(self, scope: Scope, query: str) -> None:
+        pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +115,7 @@ class StoreRetriever:
     must_be_near: bool = False
     weights: Weights = Weights()  # noqa: RUF009 frozen
     counts: dict[tuple[int, str], int] = field(default_factory=dict)  # how common words are, roughly
+    _near: set[PrincipalId] = field(default_factory=set)  # whose last question needed a vector
 
     async def retrieve(
         self,
@@ -132,13 +145,25 @@ class StoreRetriever:
     def at_once(
         self, db: Connection, scope: Scope, query: str, policy: Policy, session: SessionId | None
     ) -> Retrieval | None:
-        asks = self.vectors is not None and policy.inject and query.strip()
-        if asks and any(space.embedder is not None for space in vectors.spaces(db, _shelves(scope))):
-            return None  # the question has to be embedded
         try:
-            return self._for_block(db, scope, query, policy, (session, False), _Asking())
+            asked = _Asking()
+            if self.vectors is not None and policy.inject and query.strip():
+                spaces = vectors.spaces(db, _shelves(scope))
+                if any(space.embedder is not None for space in spaces):
+                    self._near.add(scope.principal)
+                    question = self.vectors.at_hand(db, spaces, query)
+                    if question is None:
+                        return None  # the question has to be embedded
+                    asked = _Asking(question, self.vectors.floor)
+                else:
+                    self._near.discard(scope.principal)
+            return self._for_block(db, scope, query, policy, (session, False), asked)
         except DeniedError as error:
             return _denied(error, policy)
+
+    async def foresee(self, scope: Scope, query: str) -> None:
+        if self.vectors is not None and scope.principal in self._near and query.strip():
+            await self.vectors.foresee(query)
 
     async def search(
         self, scope: Scope, query: str, policy: Policy, wanted: tuple[str, ...] = ()
@@ -225,15 +250,18 @@ class StoreRetriever:
 
     def _find(self, db: Connection, here: Place, query: str, policy: Policy, asked: "_Asking", now: datetime) -> Found:
         """Candidates of both stages ranked, read again as they stand, without doubles, above the floor."""
-        limit = CANDIDATES
+        spaces = vectors.spaces(db, here.shelves)
+        if not spaces:  # nothing is remembered that could be shown here: nothing is looked for
+            return Found(RetrievalStatus.EMPTY, reason=asked.reason)
+        numbers, limit = [space.number for space in spaces], CANDIDATES
         while True:
-            keyword = shelves.matches(db, here.shelves, query, limit, self.counts)
-            near = asked.question.near(db, here.shelves, limit) if asked.question else None
+            keyword = shelves.matches(db, numbers, query, limit, self.counts)
+            near = asked.question.near(db, spaces, limit) if asked.question else None
             best = self._candidates(db, query, keyword, near)
             standing = _standing(db, here, best, now)
             # When the nearest may not be seen, those behind them still count.
             more = len(keyword) >= limit or len(near or ()) >= limit
-            if len(standing) >= min(LOOKED_AT, len(best)) or not more or limit > CANDIDATES * _FADED**2:
+            if len(standing) >= min(LOOKED_AT, len(best.rows)) or not more or limit > CANDIDATES * _FADED**2:
                 break
             limit *= _FADED
         if len(self.counts) > 100_000:
@@ -246,13 +274,11 @@ class StoreRetriever:
 
     def _candidates(
         self, db: Connection, query: str, keyword: Mapping[int, float], near: Mapping[int, float] | None
-    ) -> list[Candidate]:
+    ) -> Ranking:
         when = named(query)
         said = beside.said(db, [*keyword, *(near or ())]) if when else {}
         dated = {seq for seq, at in said.items() if when.holds(at)}
-        first = candidates(keyword, near, (), dated, self.weights)
-        pairs = beside.neighbours(db, [one.seq for one in first[:_PASSING_ON]])
-        return candidates(keyword, near, pairs, dated, self.weights) if pairs else first
+        return candidates(keyword, near, partial(beside.neighbours, db), dated, self.weights)
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,10 +290,10 @@ class _Asking:
     reason: str = ""
 
 
-def _standing(db: Connection, here: Place, best: Sequence[Candidate], now: datetime) -> list[tuple[Candidate, Record]]:
+def _standing(db: Connection, here: Place, best: Ranking, now: datetime) -> list[tuple[Candidate, Record]]:
     """The first `LOOKED_AT` of the candidates that may be used here, as they stand now."""
     found: list[tuple[Candidate, Record]] = []
-    for at in range(0, len(best), LOOKED_AT):
+    for at in range(0, len(best.rows), LOOKED_AT):
         some = best[at : at + LOOKED_AT]
         records = eligible.current(db, here, [one.seq for one in some], now)
         found += [(one, records[one.seq]) for one in some if one.seq in records]

@@ -196,8 +196,9 @@ class MemorySettings:
     repeat: bool = setting("Say again what a live session was shown already.", default=False)
     forgotten_days: int = setting("Days that the text of what was forgotten can be restored.", 0, 36_500, default=30)
     audit_days: int = setting("Days that is kept who read what.", 1, 36_500, default=365)
-    index: Literal["auto", "sqlite-vec", "bits"] = setting(
-        "What searches vectors: 'sqlite-vec', 'bits', or 'auto': the first up to 2,000 records of a person.",
+    index: Literal["auto", "flat", "sqlite-vec", "bits"] = setting(
+        "What searches vectors: 'flat' (exact), 'sqlite-vec', 'bits', or 'auto': flat up to 10,000 records a person, "
+        "bits above.",
         default="auto",
     )
     fallback: Literal["lexical", "none"] = setting(

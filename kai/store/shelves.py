@@ -3,7 +3,7 @@
 An index may miss a record, and never gives one away: what it finds is read again before anybody sees it.
 """
 
-from collections.abc import MutableMapping, Sequence
+from collections.abc import Iterable, MutableMapping, Sequence
 
 from kai.store import vectors, words
 from kai.store.binding import Connection, sqlite_version_info
@@ -55,15 +55,14 @@ def _unword(db: Connection, number: int, seq: int, text: str) -> None:
         db.execute(f"INSERT INTO {table} ({table}) VALUES ('optimize')")
 
 
-def matches(db: Connection, shelves: Sequence[str], text: str, limit: int, counts: Counts) -> dict[int, float]:
-    """Row of a record to its BM25 score (higher is better): the best `limit` of every shelf. No text raises.
+def matches(db: Connection, numbers: Iterable[int], text: str, limit: int, counts: Counts) -> dict[int, float]:
+    """Row of a record to its BM25 score (higher is better): the best `limit` of each shelf. No text raises.
 
     `counts` is kept by the caller from search to search: how common a word is decides only what is left out first.
     """
     terms = [_term(token) for token in dict.fromkeys(words.tokens(text[:_SEARCH_CHARS], query=True))]
     found: dict[int, float] = {}
-    marks = ", ".join("?" * len(shelves))
-    for (number,) in db.execute(f"SELECT seq FROM mem_shelf WHERE shelf IN ({marks})", tuple(shelves)).fetchall():
+    for number in numbers:
         if query := _query(db, number, terms, counts):
             table = f"mem_index_{number}"
             found |= {

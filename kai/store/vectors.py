@@ -54,11 +54,12 @@ def number(db: Connection, /, identity: str) -> int | None:
 
 
 def spaces(db: Connection, shelves: Sequence[str]) -> list[Space]:
-    """Of these shelves those that are there."""
+    """Of these shelves those on which something stands."""
     rows = db.execute(
         "SELECT s.shelf, s.seq AS number, p.embedder, p.wanted FROM mem_shelf s LEFT JOIN mem_space p USING (shelf) "
-        "WHERE s.shelf IN (SELECT value FROM json_each(?))",
-        (json.dumps(shelves),),
+        f"WHERE s.shelf IN ({', '.join('?' * len(shelves))}) AND EXISTS "
+        "(SELECT 1 FROM mem_indexed i WHERE i.shelf = s.seq)",
+        tuple(shelves),
     )
     return [Space(*row) for row in rows]
 

@@ -8,7 +8,8 @@ from anyio.lowlevel import checkpoint
 
 from kai.log import log
 from kai.model.errors import BadInputError, ChoiceGoneError, DeniedError, KaiError, MemoryMovedError
-from kai.model.ids import PrincipalId
+from kai.model.ids import ChannelId, PrincipalId
+from kai.model.memory import Scope
 from kai.model.messages import Accepted, Author, InboundMessage
 from kai.model.people import Address, Channel, Person
 from kai.model.turns import DeliveryKind, NewDelivery, Question, Turn
@@ -27,6 +28,7 @@ from kai.turns.warm import beginning
 
 MAX_TEXT_BYTES = 4 * 1024 * 1024
 MAIN_THREADS = frozenset({"", "main"})
+_CHANNELS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,7 @@ class Inbox:
         self._lanes = lanes
         self._commands = commands
         self._stopping = stopping
+        self._channels: dict[tuple[str, str, str], ChannelId] = {}  # of addresses, as they were when last heard from
 
     async def receive(self, inbound: InboundMessage, principal: PrincipalId) -> Accepted:
         """Accept a message of `principal` once: a repeat of its external id gives the same ids.
@@ -59,11 +62,13 @@ class Inbox:
         """
         _check(inbound)
         mistyped = await self._mistyped(inbound, principal)
+        await self._foresee(inbound, principal)
         try:
             taken = await self._parts.store.write(self._take, inbound, principal, mistyped)
         except MemoryMovedError:  # nobody is to be told what is not on record; the message is accepted all the same
             taken = await self._parts.store.write(self._take, inbound, principal, mistyped, begins=False)
         accepted = taken.accepted
+        self._note(inbound, taken)
         if accepted.duplicate:
             return accepted
         if inbound.deleted:
@@ -78,6 +83,23 @@ class Inbox:
         if words_to_steer(taken.control):
             return await self._steer(taken)
         return await self._do(taken)
+
+    def _note(self, inbound: InboundMessage, taken: Taken) -> None:
+        """Where an address leads; not to a temporary talk, for which nothing is foreseen."""
+        at = inbound.bridge, inbound.chat, inbound.thread
+        self._channels.pop(at, None)
+        if len(self._channels) >= _CHANNELS:
+            self._channels.clear()
+        if not (taken.next and taken.next.turn.temporary):
+            self._channels[at] = taken.accepted.channel
+
+    async def _foresee(self, inbound: InboundMessage, principal: PrincipalId) -> None:
+        """Where the turn may begin as it is accepted, what its search needs is there by then."""
+        at = inbound.bridge, inbound.chat, inbound.thread
+        channel = None if inbound.temporary else self._channels.get(at)
+        held = self._parts.pool.get(channel) if channel else None
+        if channel and held and not (held.busy or held.owes_session_block or inbound.text.startswith("/")):
+            await self._parts.retriever.foresee(Scope(principal, channel), inbound.text)
 
     async def _steer(self, taken: Taken) -> Accepted:
         """Hand words to the turn that runs; where nobody can take them now, they wait as any message does."""

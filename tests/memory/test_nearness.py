@@ -1,18 +1,20 @@
 """The vector stage in a search, its outages, and the indexes that follow the store."""
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
+import anyio
 import pytest
 
-from kai.memory.embedding.embedder import Identity
+from kai.memory.embedding.embedder import EmbedderUnavailableError, Embedding, Identity
 from kai.memory.nearness import Nearness, confirming
-from kai.model.context import RetrievalStatus
-from kai.model.memory import Policy
-from kai.store import vectors
+from kai.model.context import Retrieval, RetrievalStatus
+from kai.model.memory import NewRecord, Policy, Way
+from kai.store import records, vectors
 from kai.store.binding import Connection
-from tests.memory.place import DIMENSION, Remembered, WordEmbedder, remembered
+from tests.memory.place import DIMENSION, NOW, Remembered, WordEmbedder, remembered
 
 if find_spec("numpy") is None:
     pytest.skip("kai[memory] is not installed", allow_module_level=True)
@@ -125,7 +127,7 @@ async def test_a_changed_identity_pauses_the_search_by_vectors_until_a_rebuild(a
     assert await ann.store.read(vectors.paused, number) == []
 
 
-@pytest.mark.parametrize("choice", ["auto", "sqlite-vec", "bits"])
+@pytest.mark.parametrize("choice", ["auto", "flat", "sqlite-vec", "bits"])
 async def test_a_thousand_changes_since_the_last_search_are_followed_by_every_engine(
     ann: Remembered, choice: str
 ) -> None:
@@ -151,3 +153,84 @@ async def test_the_first_probe_of_an_identity_is_the_measure_of_every_later_one(
     assert await confirm(identity, sound)
     assert await confirm(identity, sound)
     assert not await confirm(identity, await WordEmbedder(Identity("other", DIMENSION)).embed("passage", "probe"))
+
+
+async def at_once(ann: Remembered, query: str) -> Retrieval | None:
+    """What the transaction that takes a message in finds."""
+    return await ann.store.read(ann.retriever.at_once, ann.scope, query, ann.policy, None)
+
+
+async def test_a_question_that_was_foreseen_is_searched_within_the_transaction_and_finds_the_same(
+    ann: Remembered,
+) -> None:
+    await ann.save("automobile parked behind church")
+    await ann.settle()
+    assert await at_once(ann, "auto") is None  # it has no vector yet
+    await ann.retriever.foresee(ann.scope, "auto")
+    assert await at_once(ann, "auto") is None  # no index is made in there
+    long_way = await ann.retriever.retrieve(ann.scope, "auto", ann.policy)
+    asked = len(ann.embedder.asked)
+    await ann.retriever.foresee(ann.scope, "auto")
+    assert await at_once(ann, "auto") == long_way
+    assert [hit.text for hit in long_way.hits] == ["automobile parked behind church"]
+    assert len(ann.embedder.asked) == asked  # its vector was known
+
+
+async def test_within_a_transaction_no_index_follows_what_may_yet_be_undone(ann: Remembered) -> None:
+    church = await ann.save("automobile parked behind church")
+    await ann.save("cake needs three eggs")
+    await ann.settle()
+    await ann.find("auto")
+
+    def forget_and_look(db: Connection) -> None:
+        records.forget(db, ann.scope, church, None, "o-undone", NOW)
+        assert ann.retriever.at_once(db, ann.scope, "auto", ann.policy, None) is None
+        raise EmbedderUnavailableError("busy")  # whatever undoes it
+
+    with pytest.raises(EmbedderUnavailableError):
+        await ann.store.write(forget_and_look)
+    assert "automobile parked behind church" in await ann.find("auto")
+    assert await at_once(ann, "auto") is not None
+
+
+async def test_what_is_foreseen_waits_for_no_slow_embedder(ann: Remembered, monkeypatch: pytest.MonkeyPatch) -> None:
+    await ann.save("automobile parked behind church")
+    await ann.settle()
+    assert await at_once(ann, "auto") is None
+
+    async def hangs(kind: str, text: str) -> Embedding:
+        await anyio.sleep_forever()
+        raise AssertionError
+
+    monkeypatch.setattr(ann.embedder, "embed", hangs)
+    with anyio.fail_after(10):
+        await ann.retriever.foresee(ann.scope, "auto")
+    assert await at_once(ann, "auto") is None
+
+
+async def test_no_more_than_so_many_vectors_of_questions_are_kept(
+    ann: Remembered, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kai.memory.nearness._QUESTIONS", 2)
+    await ann.save("automobile parked behind church")
+    await ann.settle()
+    ann.embedder.asked.clear()
+    for query in ("one", "two", "one", "three", "one", "two"):
+        await ann.find(query)
+    assert [text for _, text in ann.embedder.asked] == ["one", "two", "three", "two"]
+
+
+async def test_indexes_beyond_the_bound_of_memory_are_let_go_the_longest_unused_first(
+    ann: Remembered, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await ann.save("automobile parked behind church")
+    await ann.store.write(
+        records.save, replace(ann.scope, way=Way.ADMIN), NewRecord("auto club", namespace="global/house"), "o-all", NOW
+    )
+    await ann.settle()
+    stage = Nearness(ann.store, ann.embedder)
+    ann.retriever.vectors = stage
+    monkeypatch.setattr("kai.memory.nearness._INDEX_BYTES", 1)
+    assert sorted(await ann.find("auto")) == ["auto club", "automobile parked behind church"]
+    assert len(stage._indexes) == 1
+    assert sorted(await ann.find("auto")) == ["auto club", "automobile parked behind church"]

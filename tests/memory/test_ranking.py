@@ -1,5 +1,6 @@
 """The formula, part by part."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -7,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kai.memory.ranking import Candidate, Weights, above, candidates, once_each, ranked
+from kai.memory.ranking import PASSING_ON, Candidate, Ranking, Weights, above, candidates, once_each, ranked
 from kai.model.ids import PrincipalId
 from kai.model.memory import Kind, Origin, Record, Status
 
@@ -38,8 +39,8 @@ def record(seq: int, **more: object) -> Record:
     return replace(made, **more)  # type: ignore[arg-type]
 
 
-def scores(found: list[Candidate]) -> dict[int, float]:
-    return {one.seq: pytest.approx(one.score) for one in found}  # type: ignore[misc]
+def scores(found: Ranking) -> dict[int, float]:
+    return {one.seq: pytest.approx(one.score) for one in found[:]}  # type: ignore[misc]
 
 
 def test_words_alone_count_whole_when_no_other_stage_ran() -> None:
@@ -57,7 +58,7 @@ def test_a_stage_that_found_nothing_is_not_one_that_did_not_run() -> None:
 
 
 def test_a_neighbour_hands_on_its_own_score_and_not_what_it_was_handed() -> None:
-    found = candidates({1: 8.0, 3: 4.0}, None, [(1, 2), (2, 3), (3, 4)])
+    found = candidates({1: 8.0, 3: 4.0}, None, lambda rows: [(1, 2), (2, 3), (3, 4)])
     assert scores(found) == {1: 1.0, 2: 0.5, 3: 0.5, 4: 0.25}
 
 
@@ -66,7 +67,7 @@ def test_a_named_date_adds_its_share() -> None:
 
 
 def test_parts_say_how_a_score_came_about() -> None:
-    (one,) = ranked([(candidates({1: 8.0}, {1: 0.9}, dated=[1])[0], record(1))], {1: 0.9})
+    (one,) = ranked([(candidates({1: 8.0}, {1: 0.9}, dated=[1])[:1][0], record(1))], {1: 0.9})
     assert one.text == (
         "score=0.900 keyword=1.000 bm25=8.000 vector=1.000 cosine=0.900 dated=1.000 maxsim=0.900 origin=1.000"
     )
@@ -113,12 +114,24 @@ def test_the_same_text_for_the_same_people_is_told_once() -> None:
     assert [one.record.seq for one in once_each(ranked([*found, other], None))] == [1, 3]
 
 
+def test_neighbours_are_asked_for_once_and_of_the_best_alone() -> None:
+    asked: list[list[int]] = []
+
+    def beside(rows: Sequence[int]) -> list[tuple[int, int]]:
+        asked.append(list(rows))
+        return [(99, 100)]
+
+    found = candidates({seq: float(seq) for seq in range(1, 101)}, None, beside)
+    assert asked == [list(range(100, 100 - PASSING_ON, -1))]
+    assert found.rows[0] == 100
+
+
 @given(SCORES, st.none() | SCORES, st.lists(st.tuples(st.integers(1, 30), st.integers(1, 30)), max_size=10))
 def test_any_scores_give_each_row_once_between_0_and_its_bound(
     keyword: dict[int, float], vector: dict[int, float] | None, pairs: list[tuple[int, int]]
 ) -> None:
     weights = Weights()
-    found = candidates(keyword, vector, pairs, (), weights)
+    found = candidates(keyword, vector, lambda rows: pairs, (), weights)[:]
     assert len({one.seq for one in found}) == len(found) >= len(keyword.keys() | (vector or {}).keys())
     assert all(0 <= one.score <= 1 + weights.passed_on for one in found)
     assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)

@@ -176,4 +176,20 @@ async def test_within_a_transaction_it_finds_the_same_unless_the_question_must_b
     assert await memory.store.read(retriever.at_once, *asked) is not None
     space = SimpleNamespace(embedder=1)
     monkeypatch.setattr("kai.memory.retrieval.vectors.spaces", lambda db, shelves: (space,))
+    retriever.vectors = SimpleNamespace(at_hand=lambda db, spaces, query: None)
     assert await memory.store.read(retriever.at_once, *asked) is None
+
+
+async def test_where_nothing_is_remembered_nothing_is_looked_for(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody's words are cut, nothing is embedded, no index is read: memory costs such a turn a look at one table."""
+    for name in ("shelves.matches", "eligible.current", "eligible.pinned", "beside.neighbours"):
+        monkeypatch.setattr(f"kai.memory.retrieval.{name}", None)
+    retriever = StoreRetriever(memory.store, memory.clock, SimpleNamespace())
+    asked = memory.scope(way=Way.AUTO), "is the pump loud?", Policy(), None
+    found = await memory.store.read(retriever.at_once, *asked)
+    assert found is not None
+    assert (found.status, found.hits) == (RetrievalStatus.EMPTY, ())
+    assert [one.namespace for one in found.searched] == ["person/p-ann/*", "global/*"]
+    await retriever.foresee(memory.scope(way=Way.AUTO), "is the pump loud?")

@@ -1,12 +1,13 @@
 """Short ways to bring about records in the household of the store's tests."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from kai.model.ids import ChannelId, PrincipalId
 from kai.model.memory import Kind, MemoryReceipt, NewRecord, Policy, Record, Scope
 from kai.model.people import ChannelKind
-from kai.store import channels, eligible, records, shelves
+from kai.store import channels, eligible, records, shelves, vectors
 from tests.store.house import ANN, BOB, House
 
 POLICY = Policy()
@@ -60,9 +61,14 @@ class Memory:
     def found(self, words: str, scope: Scope | None = None, patterns: tuple[str, ...] = POLICY.tool) -> list[str]:
         """Texts that a search gives here, the best first."""
         here = eligible.place(self.db, scope or self.scope(), patterns)
-        scores = shelves.matches(self.db, here.shelves, words, 200, {})
+        scores = matches(self.db, here.shelves, words, 200)
         standing = eligible.current(self.db, here, scores, self.house.now)
         return [one.text for one in sorted(standing.values(), key=lambda one: -scores[one.seq])]
+
+
+def matches(db: Any, names: Sequence[str], words: str, limit: int) -> dict[int, float]:
+    """What these shelves hold of these words, with its scores."""
+    return shelves.matches(db, [one.number for one in vectors.spaces(db, names)], words, limit, {})
 
 
 def everything(db: Any) -> str:

@@ -7,7 +7,7 @@ import pytest
 
 from kai.store import grants, shelves, words
 from tests.store.house import BOB, House
-from tests.store.remembered import Memory, everything
+from tests.store.remembered import Memory, everything, matches
 
 
 @pytest.fixture
@@ -41,20 +41,20 @@ def test_thirty_thousand_strings_raise_nothing(memory: Memory) -> None:
             text = "".join(draw.choices(signs, k=draw.randrange(12)))
         else:
             text = " ".join(draw.choices(parts, k=draw.randrange(6)))
-        shelves.matches(memory.db, ("person/p-ann",), text, 5, {})
+        matches(memory.db, ("person/p-ann",), text, 5)
 
 
 def test_a_query_of_a_million_words_is_answered(memory: Memory) -> None:
     memory.kept("the pump is in the cellar")
-    assert shelves.matches(memory.db, ("person/p-ann",), "pump " + "word " * 1_000_000, 5, {})
+    assert matches(memory.db, ("person/p-ann",), "pump " + "word " * 1_000_000, 5)
 
 
 def test_a_shelf_holds_nobody_elses_words(memory: Memory) -> None:
     memory.kept("the secret of Bob", memory.scope(BOB))
     memory.kept("own")
-    assert shelves.matches(memory.db, ("person/p-ann",), "secret Bob", 9, {}) == {}
-    assert shelves.matches(memory.db, ("person/nobody",), "secret", 9, {}) == {}
-    assert shelves.matches(memory.db, (), "secret", 9, {}) == {}
+    assert matches(memory.db, ("person/p-ann",), "secret Bob", 9) == {}
+    assert matches(memory.db, ("person/nobody",), "secret", 9) == {}
+    assert matches(memory.db, (), "secret", 9) == {}
 
 
 def test_forgotten_words_leave_the_index(memory: Memory) -> None:
@@ -95,6 +95,6 @@ def test_of_a_very_common_word_no_more_than_the_bound_is_scored(
         memory.kept(f"water {number}")
     memory.kept("water meter")
     monkeypatch.setattr(shelves, "_POSTINGS", 10)
-    found = shelves.matches(memory.db, ("person/p-ann",), "water meter", 99, {})
+    found = matches(memory.db, ("person/p-ann",), "water meter", 99)
     assert len(found) == 1  # the rare word decides; the common one is beyond the bound
-    assert len(shelves.matches(memory.db, ("person/p-ann",), "water", 99, {})) == 10
+    assert len(matches(memory.db, ("person/p-ann",), "water", 99)) == 10

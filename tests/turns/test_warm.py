@@ -4,6 +4,9 @@ from typing import Any
 
 import pytest
 
+from kai.memory.keeper import VectorKeeper
+from kai.memory.nearness import Nearness
+from kai.memory.retrieval import StoreRetriever
 from kai.model.errors import MemoryMovedError
 from kai.model.ids import TurnId
 from kai.model.states import TurnState
@@ -11,6 +14,7 @@ from kai.store import exposures, turns
 from kai.turns.route import Next
 from kai.turns.runner import Runner
 from tests.e2e.house import Kai
+from tests.memory.place import WordEmbedder, known
 
 pytestmark = pytest.mark.anyio
 
@@ -86,3 +90,23 @@ async def test_a_message_is_accepted_when_what_goes_with_it_cannot_be_put_on_rec
     turn = await kai.ask("two")
     assert left[0] < 0
     assert (turn["state"], len(turn["dispatches"])) == ("done", 1)
+
+
+async def test_a_question_that_is_compared_by_meaning_begins_at_its_accept_too_as_of_the_second_one(
+    kai: Kai, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parts, embedder = kai.daemon.parts, WordEmbedder()
+    assert isinstance(parts.retriever, StoreRetriever)
+    parts.retriever.vectors = Nearness(parts.store, embedder)
+    await kai.client.memory("save", {"text": "automobile parked behind church"})
+    await parts.store.write(known, embedder)
+    await VectorKeeper(parts.store, embedder).catch_up()
+    seen = await begun(kai, monkeypatch)
+    turns_ = [await kai.ask(f"auto {number}") for number in range(3)]
+    assert [turn["state"] for turn in turns_] == ["done"] * 3
+    assert seen == [False, False, True]  # a new session, what nobody foresaw, and from then on
+    assert embedder.asked.count(("query", "auto 2")) == 1
+    rows = (await kai.client.context(turns_[2]["turn"], why=True))["dispositions"]
+    assert [row["reason"] for row in rows if row["section"] == "memory"] == ["shown_before"]
+    await kai.ask("auto in secret", temporary=True)
+    assert ("query", "auto in secret") not in embedder.asked

@@ -26,6 +26,10 @@ class BitIndex:
     def __len__(self) -> int:
         return len(self._at)
 
+    @property
+    def size_bytes(self) -> int:
+        return int(self._planes.nbytes + self._rows.nbytes)
+
     def put(self, rows: Sequence[int], vectors: Array) -> None:
         if not len(rows):
             return

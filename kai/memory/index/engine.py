@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Sequence
-from importlib.util import find_spec
 from typing import Literal, Protocol
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read when numpy is imported: more threads wait for one another
@@ -10,12 +9,12 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read when numpy is importe
 import numpy as np
 from numpy.typing import NDArray
 
-from kai.store.binding import Error, can_load_extensions
+from kai.store.binding import Error
 
 Array = NDArray[np.float32]
 Fetch = Callable[[Sequence[int]], tuple[list[int], Array]]
-Choice = Literal["auto", "sqlite-vec", "bits"]
-SQLITE_VEC_ROWS = 2_000  # beyond them bit planes are faster and hold less memory
+Choice = Literal["auto", "flat", "sqlite-vec", "bits"]
+FLAT_ROWS = 10_000  # beyond them bit planes are faster and hold less memory
 
 
 class Engine(Protocol):
@@ -24,6 +23,10 @@ class Engine(Protocol):
     name: str
 
     def __len__(self) -> int: ...
+
+    @property
+    def size_bytes(self) -> int:
+        """About how much memory it holds."""
 
     def put(self, rows: Sequence[int], vectors: Array) -> None:
         """Add these, or put them in the place of what those rows had. (n, dimension)"""
@@ -35,20 +38,17 @@ class Engine(Protocol):
         """The nearest rows with their exact cosine, best first, equals by row. `fetch` reads vectors of the store."""
 
 
-def has_sqlite_vec() -> bool:
-    return can_load_extensions and find_spec("sqlite_vec") is not None
-
-
 def chosen(choice: Choice, rows: int) -> str:
     """The name of the engine for so many rows."""
     if choice == "auto":
-        return "sqlite-vec" if rows <= SQLITE_VEC_ROWS and has_sqlite_vec() else "bits"
+        return "flat" if rows <= FLAT_ROWS else "bits"
     return choice
 
 
 def made(name: str, dimension: int) -> Engine:
-    """An empty index. Where sqlite-vec cannot be loaded after all, bit planes do the same."""
+    """An empty index. Where sqlite-vec cannot be loaded after all, a matrix does the same."""
     from kai.memory.index.bits import BitIndex  # noqa: PLC0415 each is imported when it is needed
+    from kai.memory.index.flat import FlatIndex  # noqa: PLC0415
 
     if name == "sqlite-vec":
         from kai.memory.index.vec0 import Vec0Index  # noqa: PLC0415
@@ -57,7 +57,7 @@ def made(name: str, dimension: int) -> Engine:
             return Vec0Index(dimension)
         except (Error, OSError, ImportError, AttributeError):
             pass
-    return BitIndex(dimension)
+    return BitIndex(dimension) if name == "bits" else FlatIndex(dimension)
 
 
 def exact(rows: Sequence[int], query: Array, limit: int, fetch: Fetch) -> list[tuple[int, float]]:
@@ -65,6 +65,14 @@ def exact(rows: Sequence[int], query: Array, limit: int, fetch: Fetch) -> list[t
     found, vectors = fetch(rows)
     if not found:
         return []
-    cosines = vectors @ query
-    order = np.lexsort((np.asarray(found), -cosines))[:limit]
-    return [(found[at], float(cosines[at])) for at in order]
+    return best(np.asarray(found), vectors @ query, limit)
+
+
+def best(rows: NDArray[np.int64], cosines: Array, limit: int) -> list[tuple[int, float]]:
+    """The `limit` rows of the greatest cosines, best first, equals by row."""
+    if len(rows) > limit:
+        least = np.partition(cosines, len(rows) - limit)[len(rows) - limit]
+        some = np.flatnonzero(cosines >= least)  # more than `limit` where there are equals
+        rows, cosines = rows[some], cosines[some]
+    order = np.lexsort((rows, -cosines))[:limit]
+    return list(zip(rows[order].tolist(), cosines[order].tolist(), strict=True))

@@ -12,10 +12,14 @@ class Vec0Index:
     name = "sqlite-vec"
 
     def __init__(self, dimension: int) -> None:
-        self._db = vec0.opened(dimension)
+        self._db, self._row_bytes = vec0.opened(dimension), 4 * dimension
 
     def __len__(self) -> int:
         return vec0.count(self._db)
+
+    @property
+    def size_bytes(self) -> int:
+        return len(self) * self._row_bytes
 
     def put(self, rows: Sequence[int], vectors: Array) -> None:
         vec0.put(self._db, zip(map(int, rows), (one.tobytes() for one in vectors), strict=True))

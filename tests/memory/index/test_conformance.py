@@ -11,8 +11,11 @@ if find_spec("numpy") is None:
 import numpy as np
 
 from kai.memory.index.bits import RESCORED, BitIndex
-from kai.memory.index.engine import Array, Engine, has_sqlite_vec
+from kai.memory.index.engine import Array, Engine
+from kai.memory.index.flat import FlatIndex
+from kai.store.binding import can_load_extensions
 
+HAS_SQLITE_VEC = can_load_extensions and find_spec("sqlite_vec") is not None
 DIMENSION = 100  # no whole number of words, on purpose
 Make = Callable[[], Engine]
 
@@ -26,9 +29,10 @@ def vec0() -> Engine:
 @pytest.fixture(
     params=[
         pytest.param(
-            vec0, id="sqlite-vec", marks=pytest.mark.skipif(not has_sqlite_vec(), reason="sqlite-vec is not installed")
+            vec0, id="sqlite-vec", marks=pytest.mark.skipif(not HAS_SQLITE_VEC, reason="sqlite-vec is not installed")
         ),
         pytest.param(lambda: BitIndex(DIMENSION), id="bits"),
+        pytest.param(lambda: FlatIndex(DIMENSION), id="flat"),
     ]
 )
 def engine(request: pytest.FixtureRequest) -> Engine:
@@ -62,6 +66,13 @@ class Truth:
     def nearest(self, query: Array, limit: int) -> list[int]:
         cosines = {row: float(vector @ query) for row, vector in self.vectors.items()}
         return sorted(cosines, key=lambda row: (-cosines[row], row))[:limit]
+
+
+def test_an_engine_tells_how_much_memory_it_holds(engine: Engine) -> None:
+    truth = Truth()
+    truth.put(engine, range(5_000))
+    least = 5_000 * (DIMENSION // 8 if engine.name == "bits" else 4 * DIMENSION)
+    assert least <= engine.size_bytes <= 4 * least
 
 
 def test_an_empty_index_finds_nothing(engine: Engine) -> None:

@@ -12,21 +12,18 @@ from kai.store import vec0
 from kai.store.binding import OperationalError
 
 
-def test_few_rows_take_sqlite_vec_where_it_is_and_many_take_bits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine, "has_sqlite_vec", lambda: True)
-    assert [engine.chosen("auto", rows) for rows in (1, 2_000, 2_001)] == ["sqlite-vec", "sqlite-vec", "bits"]
-    monkeypatch.setattr(engine, "has_sqlite_vec", lambda: False)
-    assert engine.chosen("auto", 1) == "bits"
+def test_few_rows_take_the_matrix_and_many_take_bits() -> None:
+    assert [engine.chosen("auto", rows) for rows in (1, 10_000, 10_001)] == ["flat", "flat", "bits"]
 
 
 def test_the_operators_choice_holds_for_any_number_of_rows() -> None:
     assert [engine.chosen("bits", 1), engine.chosen("sqlite-vec", 10**6)] == ["bits", "sqlite-vec"]
 
 
-def test_where_the_extension_does_not_load_bits_do_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_the_extension_does_not_load_a_matrix_does_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(dimension: int) -> None:
         raise OperationalError(f"no such module: vec0 ({dimension})")
 
     monkeypatch.setattr(vec0, "opened", broken)
-    assert engine.made("sqlite-vec", 8).name == "bits"
+    assert engine.made("sqlite-vec", 8).name == "flat"
     assert engine.made("bits", 8).name == "bits"
