@@ -4,7 +4,7 @@ Times are microseconds since 1970, lists and choices are JSON, all else stands a
 """
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import fields
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -32,14 +32,6 @@ def insert(db: Connection, table: str, /, **columns: object) -> int:
     given = {name: value for name, value in columns.items() if value is not None}
     row = [value if type(value) in _PLAIN else packed(value) for value in given.values()]
     return db.execute(_insertion(table, tuple(given)), row).lastrowid or 0
-
-
-def insert_all(db: Connection, table: str, things: Sequence[Any], beside: Callable[[int], dict[str, object]]) -> None:
-    """Insert the fields of each of `things` as a row, with the columns that `beside` gives for its position."""
-    rows = [{**beside(at), **values(thing)} for at, thing in enumerate(things)]
-    if rows:
-        table_rows = ([value if type(value) in _PLAIN else packed(value) for value in row.values()] for row in rows)
-        db.executemany(_insertion(table, tuple(rows[0])), table_rows)
 
 
 def values(thing: Any, *but: str) -> dict[str, Any]:

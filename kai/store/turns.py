@@ -153,8 +153,8 @@ def steer(db: Connection, dispatch: Dispatch, snapshot: ContextBlock) -> None:
 
 def keep(db: Connection, dispatch: Dispatch, snapshot: ContextBlock) -> None:
     """Keep an attempt as it is, and its block. Its turn must be running, and its session and run be known."""
-    insert(db, "dispatch", **values(dispatch), bare=snapshot.bare, tokens=snapshot.tokens)
-    snapshots.keep(db, dispatch.dispatch, snapshot)
+    kept = snapshots.keep(db, snapshot, dispatch.prepared_at)
+    insert(db, "dispatch", **values(dispatch), bare=snapshot.bare, tokens=snapshot.tokens, snapshot=kept)
 
 
 def queue(db: Connection, message: Message, address: AddressId, now: datetime) -> Turn:

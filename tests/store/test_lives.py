@@ -59,7 +59,7 @@ BROKEN_PROMISES = {
         SELECT t.turn FROM turn t JOIN dispatch d ON d.turn = t.turn
         WHERE d.state IN ('prepared', 'sent') AND t.state NOT IN {LIVE}""",
     "every attempt has its snapshot": """
-        SELECT dispatch FROM dispatch WHERE dispatch NOT IN (SELECT dispatch FROM snapshot_section)""",
+        SELECT dispatch FROM dispatch WHERE snapshot IS NULL OR snapshot NOT IN (SELECT seq FROM snapshot)""",
     "an interrupted turn is not sent again": """
         SELECT t.turn FROM turn t JOIN dispatch d ON d.turn = t.turn GROUP BY t.turn
         HAVING sum(d.state = 'unknown') > 1 OR (sum(d.state = 'unknown') = 1 AND t.state <> 'interrupted')""",

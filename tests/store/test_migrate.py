@@ -1,14 +1,20 @@
 """A database is brought up to date whole or not at all, and never backwards."""
 
+import zlib
 from collections.abc import Iterator
 from contextlib import closing
+from datetime import date
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
-from kai.model.errors import StoreError
-from kai.store import migrate, opening
+from kai.model.context import ContextBlock, Disposition, Section, Verdict
+from kai.model.errors import StoreError, UnknownThingError
+from kai.model.ids import DispatchId
+from kai.store import migrate, opening, snapshots
 from kai.store.binding import Connection, Error
+from kai.store.columns import insert, values
 from kai.store.errors import CorruptDatabaseError, NewerDatabaseError
 from kai.store.migrate import Migration
 from tests.store.house import START
@@ -26,6 +32,10 @@ DANGLING = Migration(
     3,
     "0003_dangling.sql",
     "CREATE TABLE up (x PRIMARY KEY);\nCREATE TABLE down (x REFERENCES up (x));\nINSERT INTO down VALUES (1);",
+)
+ITEMS = (
+    Disposition("memory", "record", 'a "b" \u2028', 2, 10, 3, Verdict.SUBMITTED, parts="1 + 2"),
+    Disposition("words", "words", "t-1", 0, 11, 4, Verdict.OMITTED_BUDGET, "too large"),
 )
 
 
@@ -115,3 +125,38 @@ def test_an_incomplete_installation_is_said(monkeypatch: pytest.MonkeyPatch, tmp
     monkeypatch.setattr("kai.resources.folder", lambda _: tmp_path)
     with pytest.raises(StoreError):
         migrate.shipped()
+
+
+def test_what_was_sent_before_snapshots_were_one_row_is_shown_as_it_was(db: Connection, path: Path) -> None:
+    shipped = migrate.shipped()
+    migrate.migrate(db, path, shipped[:7], START)
+    db.execute("PRAGMA foreign_keys = OFF")
+    day = START.date().toordinal() - date(1970, 1, 1).toordinal()
+    insert(db, "person", principal="p", name="Ann", name_key="ann", os_user="ann", added_at=START)
+    insert(db, "channel", channel="c", kind="private", title="", created_at=START)
+    insert(db, "address", address="x", bridge="b", chat="1", thread="", channel="c")
+    whose = {"channel": "c", "principal": "p"}
+    insert(db, "session", session="k", **whose, backend="b", epoch="e", workspace="/", state="ended",
+           created_at=START, used_at=START)  # fmt: skip
+    insert(db, "run", run="r", session="k", started_at=START)
+    for at, dispatch in enumerate(("d-2", "d-1", "d-purged")):
+        turn, message = f"t-{at}", f"m-{at}"
+        insert(db, "message", message=message, **whose, number=at, author="person", name="", text="", created_at=START)
+        insert(db, "turn", turn=turn, **whose, message=message, address="x", state="done", queued_at=START)
+        insert(db, "dispatch", dispatch=dispatch, turn=turn, attempt=1, state="settled", backend="b", model="m",
+               session="k", run="r", epoch="e", fresh=0, bare=0, tokens=7, prepared_at=START)  # fmt: skip
+    for dispatch, texts in (("d-2", ("the words", "who", "now 2")), ("d-1", ("other words", "who", "now 1"))):
+        for position, text in enumerate(texts, -1):
+            digest = sha256(text.encode()).digest()
+            db.execute("INSERT OR IGNORE INTO blob VALUES (?, ?, ?)", (digest, 1, zlib.compress(text.encode())))
+            row = dispatch, position, ["words", "agent", "now"][position + 1], 1, position == 0, digest
+            db.execute("INSERT INTO snapshot_section VALUES (?, ?, ?, ?, ?, ?)", row)
+        for position, item in enumerate(ITEMS):
+            insert(db, "disposition", dispatch=dispatch, position=position, **values(item))
+    migrate.migrate(db, path, shipped, START)
+    sections = Section("agent", "who", True, True), Section("now", "now 1", True, False)
+    assert snapshots.snapshot(db, DispatchId("d-1")) == ContextBlock(sections, "other words", ITEMS, 7)
+    assert snapshots.snapshot(db, DispatchId("d-2")).words == "the words"
+    with pytest.raises(UnknownThingError):
+        snapshots.snapshot(db, DispatchId("d-purged"))
+    assert [row[0] for row in db.execute("SELECT DISTINCT used_on FROM blob")] == [day]

@@ -12,7 +12,7 @@ from kai.model.ids import DispatchId
 from kai.model.states import DispatchState, TurnState
 from kai.model.turns import Outcome
 from kai.store import snapshots, turns
-from tests.store.house import START, House
+from tests.store.house import ANN, START, House
 
 texts = st.text(st.characters(exclude_categories=["Cs"])) | st.sampled_from(["\0", "a\r\nb", "\u2028", "\u202eabc", ""])
 sections = st.builds(Section, st.sampled_from(["agent", "session", "words"]), texts, st.booleans(), st.booleans())
@@ -55,7 +55,8 @@ def blobs(house: House) -> int:
 
 
 def turn_with(house: House, *parts: str) -> DispatchId:
-    block = ContextBlock(tuple(Section(str(at), text, True, True) for at, text in enumerate(parts)), "words", (), 1)
+    sections = tuple(Section(str(at), text, True, stable=at == 0) for at, text in enumerate(parts))
+    block = ContextBlock(sections, "words", (), 1)
     turn = house.queued()
     dispatch = house.sent(turn, block=block)
     house.finish(turn, dispatch)
@@ -65,28 +66,54 @@ def turn_with(house: House, *parts: str) -> DispatchId:
 def test_a_text_that_goes_along_every_time_is_stored_once(house: House) -> None:
     for at in range(5):
         turn_with(house, "the agent section " * 100, f"the clock says {at}")
-    assert blobs(house) == 1 + 5 + 1  # the agent section, the clocks, the words
+    assert blobs(house) == 1
 
 
 def test_a_stored_text_is_small(house: House) -> None:
     turn_with(house, "the agent section " * 1000)
-    packed = house.db.execute("SELECT max(length(packed)) FROM blob").fetchone()[0]
-    assert packed < 1000
+    turn_with(house, "", "the session section " * 1000)
+    lengths = "SELECT max(length(packed)), max(length(texts)) FROM blob, snapshot"
+    assert max(house.db.execute(lengths).fetchone()) < 1000
+
+
+DAY = 24 * 60  # minutes
 
 
 def test_purging_erases_old_texts_and_keeps_what_newer_snapshots_share(house: House) -> None:
     old = turn_with(house, "shared", "only in the old one")
-    house.minutes += 60
+    turn_with(house, "only in another old one")
+    house.minutes += 2 * DAY
     new = turn_with(house, "shared", "only in the new one")
-    before = START + timedelta(minutes=40)
-    assert snapshots.purge(house.db, before) == 1
+    before = START + timedelta(days=1)
+    assert snapshots.purge(house.db, before) == 2
     assert snapshots.purge(house.db, before) == 0
     with pytest.raises(UnknownThingError):
         snapshots.snapshot(house.db, old)
     assert snapshots.dispositions(house.db, old) == ()
     assert snapshots.dispatch(house.db, old).frame_sha256 == "f" * 64
     assert [section.text for section in snapshots.snapshot(house.db, new).sections] == ["shared", "only in the new one"]
-    assert blobs(house) == 3
+    assert blobs(house) == 1
+    assert house.db.execute("SELECT count(*) FROM snapshot").fetchone()[0] == 1
+
+
+def test_a_shared_text_stays_as_long_as_one_that_is_not_over_may_have_used_it(house: House) -> None:
+    block = ContextBlock((Section("agent", "shared", True, True),), "words", (), 1)
+    live = house.sent(house.queued(), block=block)
+    house.minutes += 9 * DAY
+    assert snapshots.purge(house.db, START + timedelta(days=5)) == 0
+    assert snapshots.snapshot(house.db, live) == block
+
+
+def test_erasing_takes_the_texts_that_no_other_snapshot_has(house: House) -> None:
+    secret, other = turn_with(house, "a secret", "more"), turn_with(house, "common")
+    again = turn_with(house, "common")
+    held = snapshots.holding(house.db, [], ANN, {"secret"})
+    assert held == [secret]
+    snapshots.erase(house.db, [*held, again])
+    assert blobs(house) == 1
+    assert snapshots.snapshot(house.db, other).sections[0].text == "common"
+    with pytest.raises(UnknownThingError):
+        snapshots.snapshot(house.db, secret)
 
 
 def test_purging_goes_in_steps_and_spares_what_is_not_over(house: House) -> None:

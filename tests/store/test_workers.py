@@ -201,5 +201,5 @@ async def test_the_log_is_brought_into_the_file_in_a_quiet_moment_and_within_no_
         for _ in range(3):
             await store.write(lambda db: db.execute("INSERT INTO kept VALUES (zeroblob(100000))"))
         with anyio.fail_after(10):
-            while path.stat().st_size < empty + 300_000:  # noqa: ASYNC110 - the file gives no event
+            while path.stat().st_size < empty + 250_000:  # noqa: ASYNC110 - no event; some of it was free
                 await anyio.sleep(0.01)

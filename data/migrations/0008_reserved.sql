@@ -1,1 +1,0 @@
--- Keeps the number: its statements come in place of this file, before a release.
