@@ -5,7 +5,7 @@ import pwd
 import shutil
 import signal
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -123,16 +123,14 @@ def test_a_backup_of_a_newer_kai_is_refused(state: Path, made: Path, monkeypatch
         restore.restore(state, made, LATER, replace=True)
 
 
-def test_a_backup_of_an_older_kai_is_brought_up_to_date(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_backup_of_an_older_kai_is_brought_up_to_date(tmp_path: Path) -> None:
     target = tmp_path / "new"
     target.mkdir()
-    with monkeypatch.context() as older:
-        older.setattr(opening, "shipped", lambda: migrate.shipped()[:-1])
-        folder = tmp_path / "old"
-        folder.mkdir()
-        with ExitStack() as stack:
-            opening.open_connections(stack, folder / "kai.db", START, 1, 0)
-        made = backup.make(folder, START, keep=1, max_file_bytes=1000).path
+    folder = tmp_path / "old"
+    folder.mkdir()
+    with closing(opening.connect_to(folder / "kai.db", 1)) as db:
+        migrate.migrate(db, folder / "kai.db", migrate.shipped()[:-1], START)
+    made = backup.make(folder, START, keep=1, max_file_bytes=1000).path
     restore.restore(target, made, LATER, replace=False)
     assert rows(target, "PRAGMA user_version") == [(len(migrate.shipped()),)]
 
