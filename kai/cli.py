@@ -37,6 +37,7 @@ COMMANDS: dict[str, str] = {
     "memory": "Remembered: add, search, list, show, correct, forget, history, grant, audit, export and more.",
     "system": "The service of this machine: install, upgrade, uninstall.",
     "tool": "For agents: call a tool of the run.",
+    "mcp": "For agents: the tools of the run as an MCP server.",
     "bench": "Measure kai, each figure beside its baseline.",
     "version": "Print the version.",
 }

@@ -9,7 +9,7 @@ from urllib.parse import quote
 import anyio
 import anyio.lowlevel
 from pydantic_core import PydanticSerializationError, to_json, to_jsonable_python
-from starlette.types import Receive, Send
+from starlette.types import ASGIApp, Receive, Send
 
 from kai.api.problems import document
 from kai.log import log
@@ -32,6 +32,13 @@ class Event:
     name: str
     data: Any
     number: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Forwarded:
+    """An answer that another application gives to the whole request, its body too."""
+
+    app: ASGIApp
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import Any, get_type_hints
 import anyio
 from starlette.types import Receive, Scope, Send
 
-from kai.api.answers import JSON, TEXT, Stream, as_json, fault, refuse, respond, send_file, send_stream
+from kai.api.answers import JSON, TEXT, Forwarded, Stream, as_json, fault, refuse, respond, send_file, send_stream
 from kai.api.attachments import AttachmentFolder
 from kai.api.bodies import Body, Fields, NoQuery, checked
 from kai.api.callers import Callers
@@ -142,6 +142,8 @@ class Endpoint:
                 await send_stream(call.receive, send, answer, parts.limits.heartbeat_s, parts.streams, still_may)
             case AttachmentInfo():
                 await send_file(send, answer)
+            case Forwarded():
+                await answer.app(call.scope, call.receive, send)
             case str():
                 await respond(send, status, answer.encode(), TEXT)
             case _:

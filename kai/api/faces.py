@@ -1,13 +1,14 @@
 """The two faces: the people's, and the agents', which share neither a route nor a credential."""
 
 from collections.abc import Awaitable, Callable, Iterable
+from functools import partial
 from typing import Any
 
 from starlette.routing import Route as PathRoute
 from starlette.routing import Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from kai.api.answers import fault, refuse
+from kai.api.answers import Forwarded, fault, refuse
 from kai.api.callers import run_of_peer
 from kai.api.endpoint import Call, Endpoint, Methods, Parts, Route
 from kai.api.requests import header, json_body
@@ -31,6 +32,13 @@ async def call_tool(call: Call) -> dict[str, Any]:
     return await _door(call.parts).call(call.scope["kai.run"], call.id, arguments)
 
 
+async def speak_mcp(call: Call) -> Forwarded:
+    from kai.api import mcp  # noqa: PLC0415 - loaded at first use
+
+    live, cap_bytes = call.scope["kai.run"], call.parts.max_body_bytes()
+    return Forwarded(partial(mcp.answer, _door(call.parts), live, cap_bytes))
+
+
 def _door(parts: Parts) -> AgentDoor:
     if parts.agents is None:
         raise DeniedError("no agent is served here")
@@ -47,6 +55,7 @@ AGENT_ROUTES = (
     Route("GET", "/v1/agent/whoami", whoami, "What the asking process is taken for.", is_open=True),
     Route("GET", "/v1/tools", tools, "The tools that this run may call.", is_open=True),
     Route("POST", "/v1/tools/{id}", call_tool, "Call a tool: its arguments are the body.", is_open=True),
+    Route("POST", "/v1/mcp", speak_mcp, "One message of the Model Context Protocol.", is_open=True),
 )
 
 

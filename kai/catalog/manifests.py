@@ -33,7 +33,12 @@ OPTIONS: Mapping[str, str] = {
     "patience_s": "app_server: seconds that it may retry a provider without getting any further",
     "effort_config": "ACP: id of the config option that takes the effort",
 }
-FILLS: Mapping[str, tuple[str, ...]] = {"resume": ("{session}",), "model": ("{model}",), "effort": ("{effort}",)}
+FILLS: Mapping[str, tuple[str, ...]] = {
+    "resume": ("{session}",),
+    "model": ("{model}",),
+    "effort": ("{effort}",),
+    "mcp": ("{mcp_config}", "{mcp_unasked}"),
+}
 EVERYWHERE = ("{backend_dir}", "{python}")
 
 Wrong = tuple[KeyPath, str, str]  # where, what is wrong, what to do

@@ -24,6 +24,7 @@ class LaunchShape:
     ask: Strings = setting("Added when permissions are 'ask'.", default=())
     bypass: Strings = setting("Added when permissions are 'bypass'.", default=())
     temporary: Strings = setting("Added in temporary mode.", default=())
+    mcp: Strings = setting("Added when it is given MCP servers; names {mcp_config} and {mcp_unasked}.", default=())
     program_env: str = setting("Environment variable of the daemon that names another program.", default="")
     native: Strings = setting(
         "The real program, where the found one only starts it: globs from its folder.", default=()

@@ -45,7 +45,8 @@ class Can:
 @dataclass(frozen=True, slots=True)
 class LaunchPlan:
     """How to start a backend. `{model}`, `{effort}`, `{session}`, `{backend_dir}`, `{python}` are filled in argv parts
-    and in the values of environment variables.
+    and in the values of environment variables; in `mcp`, for CLIs that are told of MCP servers by arguments,
+    `{mcp_config}` (``{"mcpServers": …}`` as JSON) and `{mcp_unasked}` (names of tools that run without a question).
 
     A group (`resume`, `model`, …) is appended whole when its value is known, else left out.
     """
@@ -58,6 +59,7 @@ class LaunchPlan:
     ask: tuple[str, ...] = ()
     bypass: tuple[str, ...] = ()
     temporary: tuple[str, ...] = ()
+    mcp: tuple[str, ...] = ()
     program_env: str = ""  # an environment variable that names another program
     native: tuple[
         str, ...

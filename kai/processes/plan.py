@@ -43,10 +43,12 @@ def plan(  # noqa: PLR0913 - every choice that makes a run, by name
     home: Path,
     socket_path: Path,
     token_path: Path | None = None,
+    mcp: Mapping[str, str] | None = None,
     inherited: Mapping[str, str] | None = None,
 ) -> LaunchPlanned:
     """Plan one run. `permissions` is "ask" or "bypass"; empty `model`, `effort`, `resume` leave their arguments out.
 
+    `mcp` fills the group of that name, which is left out without it.
     `inherited` is the daemon's environment unless given. Looks at files: call it in a thread. Raises `LaunchError`
     (kind MISSING with how to install it, UNSUPPORTED, LAUNCH) and `BadInputError` for a value that is no such value.
     """
@@ -55,7 +57,7 @@ def plan(  # noqa: PLR0913 - every choice that makes a run, by name
         refuse_lasting(manifest)
     owner = Owner(os_user, home, search_path(home, inherited))
     program = _program(manifest, owner, inherited)
-    argv = (program, *_arguments(manifest, model, effort, permissions, resume, temporary))
+    argv = (program, *_arguments(manifest, model, effort, permissions, resume, temporary, mcp or {}))
     size = sum(len(part.encode(errors="surrogateescape")) + 1 for part in argv)
     if size > ARGV_BYTES:
         raise LaunchError(manifest.title, f"its arguments have {size:,} bytes where {ARGV_BYTES:,} are allowed")
@@ -85,7 +87,13 @@ def refuse_lasting(manifest: Manifest) -> None:
 
 
 def _arguments(
-    manifest: Manifest, model: str, effort: str, permissions: str, resume: str, temporary: bool
+    manifest: Manifest,
+    model: str,
+    effort: str,
+    permissions: str,
+    resume: str,
+    temporary: bool,
+    mcp: Mapping[str, str],
 ) -> tuple[str, ...]:
     launch = manifest.launch
     chosen = {"{model}": model, "{effort}": effort, "{session}": resume}
@@ -99,8 +107,9 @@ def _arguments(
         *(launch.effort if effort else ()),
         *(launch.bypass if permissions == "bypass" else launch.ask),
         *(launch.temporary if temporary else ()),
+        *(launch.mcp if mcp else ()),
     )
-    return tuple(_filled(part, {**chosen, **_places(manifest)}) for part in parts)
+    return tuple(_filled(part, {**chosen, **mcp, **_places(manifest)}) for part in parts)
 
 
 def _program(manifest: Manifest, owner: Owner, inherited: Mapping[str, str]) -> str:

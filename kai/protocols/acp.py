@@ -21,7 +21,7 @@ from kai import __version__
 from kai.model.context import Prompt
 from kai.model.errors import FailureKind
 from kai.model.events import Choice, Failed, Finished, Started, Steered, TextDelta, Thinking, Unsolicited, Usage
-from kai.protocols.acp_calls import Calls
+from kai.protocols.acp_calls import Calls, unasked
 from kai.protocols.acp_settings import Setting, engine, permissions
 from kai.protocols.calls import content_text
 from kai.protocols.classify import (
@@ -109,7 +109,7 @@ class Acp:
         self._aside = ""
         self._usage = Usage()
         self._cost: float | None = None
-        self._calls = Calls(auto_allow=setup.permissions == "bypass")
+        self._calls = Calls(auto_allow=setup.permissions == "bypass", unasked=unasked(setup.mcp_servers))
 
     # What the Session calls
 

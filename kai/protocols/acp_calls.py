@@ -7,13 +7,20 @@ from typing import Any
 from kai.model.events import Ask, AskWithdrawn, Choice, ChoiceKind, ToolCall, ToolResult
 from kai.protocols.calls import arguments_of, content_text, target_of
 from kai.protocols.classify import short
-from kai.protocols.driver import Output, Send
+from kai.protocols.driver import McpServer, Output, Send
 from kai.wire import jsonrpc
 from kai.wire.jsonrpc import Id
 from kai.wire.values import Json, items, pretty, record, text
 
 _PERMISSIONS = {kind.value: kind for kind in ChoiceKind if kind is not ChoiceKind.ANSWER}
+_DEEDS = frozenset({"execute", "edit", "delete", "move"})
 _ENDED = {"completed": True, "failed": False, "cancelled": False}
+
+
+def unasked(servers: Sequence[McpServer]) -> frozenset[str]:
+    """What agents call those tools of MCP servers that run without a question, in a title or by name."""
+    forms = ("{1} ({0} MCP Server)", "{0}_{1}", "mcp__{0}__{1}", "mcp_{0}_{1}")
+    return frozenset(form.format(one.name, tool) for one in servers for tool in one.unasked for form in forms)
 
 
 @dataclass(frozen=True)
@@ -35,8 +42,8 @@ class _Open:
 class Calls:
     """What is known of the calls of this turn, and the questions that are open."""
 
-    def __init__(self, *, auto_allow: bool) -> None:
-        self._auto_allow = auto_allow
+    def __init__(self, *, auto_allow: bool, unasked: frozenset[str] = frozenset()) -> None:
+        self._auto_allow, self._unasked = auto_allow, unasked
         self._count = 0
         self._known: dict[str, dict[str, Any]] = {}
         self._ended: set[str] = set()
@@ -83,7 +90,7 @@ class Calls:
         item = _Open(request, tool_id, choices, options)
         # Some agents never announce a call that asks.
         announced = [ToolCall(tool_id, _name(call), _target(call))] if tool_id else []
-        if self._auto_allow and (allowed := _narrowest_allow(item)):
+        if (self._auto_allow or self._is_unasked(call)) and (allowed := _narrowest_allow(item)):
             return [*announced, _selected(request, allowed)]
         self._count += 1
         key = f"q{self._count}"
@@ -118,6 +125,11 @@ class Calls:
             known for known, call in self._known.items() if call.get("kind") == kind and known not in self._ended
         ]
         return running[0] if len(running) == 1 else tool_id
+
+    def _is_unasked(self, call: Json) -> bool:
+        # The title of a shell command is the command, which could be called like a tool.
+        names = {text(call.get("title")).strip(), _name(call)}
+        return bool(names & self._unasked) and text(call.get("kind")) not in _DEEDS
 
     def _merge(self, tool_id: str, update: Json) -> dict[str, Any]:
         call = self._known.setdefault(tool_id, {})

@@ -21,7 +21,8 @@ def thread_params(setup: DriverSetup, resume: str) -> Json:
                 "command": server.command,
                 "args": list(server.args),
                 "env": dict(server.env),
-                "default_tools_approval_mode": "approve",  # those that kai gives look at every call themselves
+                "default_tools_approval_mode": "approve" if setup.permissions == "bypass" else "prompt",
+                "tools": {name: {"approval_mode": "approve"} for name in server.unasked},
             }
             for server in setup.mcp_servers
         }

@@ -87,12 +87,13 @@ Outputs = Sequence[Output]
 
 @dataclass(frozen=True, slots=True)
 class McpServer:
-    """A stdio MCP server for the agent to start. `command` is absolute."""
+    """A stdio MCP server for the agent to start. `command` is absolute. `unasked`: its tools that run unasked."""
 
     name: str
     command: str
     args: tuple[str, ...] = ()
     env: tuple[tuple[str, str], ...] = ()
+    unasked: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """How a session begins: its epoch, its row, its process, and the driver that speaks to it."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
@@ -25,6 +25,7 @@ from kai.turns.backends import home_of_login
 from kai.turns.backends import os_user as own_user
 from kai.turns.background import Background
 from kai.turns.facts import identity_mark, memory_mode, route_tools
+from kai.turns.offering import fills, offered
 from kai.turns.parts import Parts
 from kai.turns.pool import Live, Opener
 from kai.turns.protection import refuse_shared
@@ -126,7 +127,7 @@ class Opening:
         log.info("session.model_set", session=row.session, model=held.session.ready.model)
         return True
 
-    def setup(self, route: Route) -> DriverSetup:
+    def setup(self, route: Route, run: RunId) -> DriverSetup:
         """What the driver of a session is told."""
         return DriverSetup(
             manifest=route.manifest,
@@ -135,6 +136,7 @@ class Opening:
             effort=route.effort,
             permissions=route.permissions,
             temporary=route.temporary,
+            mcp_servers=offered(self._parts, route, run),
         )
 
     def opener(self, route: Route, row: SessionRow, run: RunId) -> Opener:
@@ -143,7 +145,8 @@ class Opening:
         @asynccontextmanager
         async def open_it() -> AsyncIterator[Session]:
             await refuse_shared(self._parts, route.os_user)
-            planned = await to_thread.run_sync(self._plan, route, row.native_id, run)
+            setup = await to_thread.run_sync(self.setup, route, run)
+            planned = await to_thread.run_sync(self._plan, route, row.native_id, run, fills(setup.mcp_servers))
             for note in planned.notes:
                 await self.background.note(row.channel, note)
             limits = self._parts.config.settings.limits.over(route.manifest.limits)
@@ -152,7 +155,7 @@ class Opening:
                 open_session(
                     self._parts.launcher,
                     planned.spec,
-                    driver_for(self.setup(route)),
+                    driver_for(setup),
                     limits,
                     clock=self._parts.clock,
                     wire_path=self._parts.runs / run / "wire",
@@ -187,11 +190,12 @@ class Opening:
         @asynccontextmanager
         async def take_it() -> AsyncIterator[Session]:
             claimed = await self._parts.launcher.claim(run, survivor.pipes)
+            setup = await to_thread.run_sync(self.setup, route, run)
             async with (
                 self._known(route, row, run),
                 take_session_over(
                     claimed,
-                    driver_for(self.setup(route)),
+                    driver_for(setup),
                     self._parts.config.settings.limits.over(manifest.limits),
                     clock=self._parts.clock,
                     wire_path=self._parts.runs / run / "wire",
@@ -203,7 +207,7 @@ class Opening:
 
         return take_it
 
-    def _plan(self, route: Route, resume: str, run: RunId) -> LaunchPlanned:
+    def _plan(self, route: Route, resume: str, run: RunId, mcp: Mapping[str, str]) -> LaunchPlanned:
         planned = plan(
             route.manifest,
             run=run,
@@ -217,6 +221,7 @@ class Opening:
             home=home_of_login(route.os_user),
             socket_path=self._parts.socket,
             token_path=self._parts.live_runs.token_file(run, route.os_user),
+            mcp=mcp,
         )
         return replace(planned, spec=replace(planned.spec, hold_s=self._parts.launcher.hold_s))
 

@@ -177,3 +177,11 @@ def test_notes_of_the_environment_are_kept(home: Path) -> None:
 def test_the_daemons_own_environment_is_the_default(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AGENT_URL", "http://stub")
     assert planned(home, inherited=None).spec.env["AGENT_URL"] == "http://stub"
+
+
+def test_servers_go_along_where_the_backend_takes_them_as_arguments(home: Path) -> None:
+    group = {"launch": {"mcp": ("--mcp-config", "{mcp_config}", "--allowedTools={mcp_unasked}")}}
+    fills = {"{mcp_config}": '{"mcpServers":{"kai":{"args":["{model}"]}}}', "{mcp_unasked}": "a,b"}
+    argv = planned(home, group, mcp=fills, model="m").spec.argv
+    assert argv[-3:] == ("--mcp-config", '{"mcpServers":{"kai":{"args":["{model}"]}}}', "--allowedTools=a,b")
+    assert "--mcp-config" not in planned(home, group).spec.argv

@@ -24,7 +24,7 @@ class Codex:
         names = ("model", "effort", "permissions", "temporary")
         more: Any = {name: options.pop(name) for name in names if name in options}
         if servers:
-            more["mcp_servers"] = (McpServer("kai", "/bin/kai", ("mcp",), (("A", "b"),)),)
+            more["mcp_servers"] = (McpServer("kai", "/bin/kai", ("mcp",), (("A", "b"),), ("look",)),)
         self.driver = AppServer(DriverSetup(manifest(ProtocolName.APP_SERVER, **options), "/cwd", **more))
         self.sent: list[Any] = []
         self.wakes: list[Wake] = []

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from kai.model.events import Ask, Choice, ChoiceKind, ToolResult
-from kai.protocols.acp_calls import Calls
-from kai.protocols.driver import Output, Send
+from kai.protocols.acp_calls import Calls, unasked
+from kai.protocols.driver import McpServer, Output, Send
 
 
 def ask(calls: Calls, options: Any, call: Any = None) -> Ask:
@@ -112,3 +112,34 @@ def test_at_a_good_end_a_call_whose_result_was_never_told_is_done_unless_it_was_
     assert calls.finish() == [ToolResult("t0", ok=True), ToolResult("t1", ok=False)]
     calls.forget()
     assert calls.finish() == []
+
+
+LOOKS = unasked((McpServer("kai", "/bin/kai", unasked=("history_read",)),))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        {"title": "history_read (kai MCP Server)", "kind": "other"},
+        {"title": "kai_history_read"},
+        {"title": "x", "_meta": {"claudeCode": {"toolName": "mcp__kai__history_read"}}},
+    ],
+)
+def test_a_tool_of_kai_that_only_looks_is_allowed_once_without_a_question(call: dict[str, Any]) -> None:
+    params = {"toolCall": {"toolCallId": "t", **call}, "options": [option("allow_always"), option("allow_once")]}
+    answered = Calls(auto_allow=False, unasked=LOOKS).ask(1, params, anyone_there=True)
+    assert outcome(answered[1:])["optionId"] == "id-allow_once"
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        {"title": "kai_history_read", "kind": "execute"},  # the attack: a program of that name, run in the shell
+        {"title": "kai_history_read; rm -rf /"},
+        {"title": "history_read (other MCP Server)"},
+        {"title": "kai_memory_save"},
+        {"title": "history_read"},
+    ],
+)
+def test_whatever_else_looks_like_it_is_asked_about(call: dict[str, Any]) -> None:
+    ask(Calls(auto_allow=False, unasked=LOOKS), [option("allow_once")], {"toolCallId": "t", **call})

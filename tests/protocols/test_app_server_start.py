@@ -17,7 +17,8 @@ def test_a_thread_is_opened_in_a_sandbox_that_asks() -> None:
     assert (initialized["method"], "id" in initialized) == ("initialized", False)
     assert account["method"] == "account/read"
     assert thread["method"] == "thread/start"
-    server = {"command": "/bin/kai", "args": ["mcp"], "env": {"A": "b"}, "default_tools_approval_mode": "approve"}
+    server = {"command": "/bin/kai", "args": ["mcp"], "env": {"A": "b"}, "default_tools_approval_mode": "prompt"}
+    server |= {"tools": {"look": {"approval_mode": "approve"}}}
     assert thread["params"] == {
         "cwd": "/cwd",
         "approvalPolicy": "on-request",
@@ -27,6 +28,14 @@ def test_a_thread_is_opened_in_a_sandbox_that_asks() -> None:
     }
     assert codex.ready == [Ready("th", resumed=False, version="1.2.3", model="m")]
     assert codex.driver.native_id == "th"
+
+
+def test_where_nobody_is_asked_no_tool_asks() -> None:
+    codex = Codex(servers=True, permissions="bypass", open_it=False)
+    codex.reply({})
+    codex.reply({})
+    (server,) = codex.last["params"]["config"]["mcp_servers"].values()
+    assert server["default_tools_approval_mode"] == "approve"
 
 
 def test_what_was_chosen_is_asked_for_and_compared() -> None:
