@@ -8,6 +8,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from kai.catalog.discover import native_of
 from kai.model.backends import Manifest
@@ -93,7 +94,7 @@ def _arguments(
     permissions: str,
     resume: str,
     temporary: bool,
-    mcp: Mapping[str, str],
+    mcp: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[str, ...]:
     launch = manifest.launch
     chosen = {"{model}": model, "{effort}": effort, "{session}": resume}
