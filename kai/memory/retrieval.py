@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from kai.clock import Clock
 from kai.memory.dates import named
@@ -18,6 +18,9 @@ from kai.store import beside, eligible, exposures, namespaces, shelves, vectors
 from kai.store.binding import Connection
 from kai.store.database import Store
 from kai.store.eligible import Place
+
+if TYPE_CHECKING:
+    from kai.memory.postings import Postings
 
 __all__ = ["DisabledRetriever", "Retriever", "Scope", "StoreRetriever", "VectorStage"]
 
@@ -115,6 +118,7 @@ class StoreRetriever:
     must_be_near: bool = False
     weights: Weights = Weights()  # noqa: RUF009 frozen
     counts: dict[tuple[int, str], int] = field(default_factory=dict)  # how common words are, roughly
+    postings: "Postings | None" = None
     _near: set[PrincipalId] = field(default_factory=set)  # whose last question needed a vector
 
     async def retrieve(
@@ -154,7 +158,7 @@ class StoreRetriever:
                     question = self.vectors.at_hand(db, spaces, query)
                     if question is None:
                         return None  # the question has to be embedded
-                    asked = _Asking(question, self.vectors.floor)
+                    asked = _Asking(question, self.vectors.floor, writes=True)
                 else:
                     self._near.discard(scope.principal)
             return self._for_block(db, scope, query, policy, (session, False), asked)
@@ -209,8 +213,8 @@ class StoreRetriever:
             return Retrieval(RetrievalStatus.DISABLED, reason="no_words", corrections=changed)
         found = self._find(db, here, query, policy, asked, now)
         pinned = [_hit(one, "pinned") for one in found.pinned]
-        scored = [_hit(one.record, one.text) for one in found.scored if one.record not in found.pinned]
-        hits = [*pinned, *scored[: policy.top_k]]
+        scored = [one for one in found.scored if one.record not in found.pinned]
+        hits = [*pinned, *(_hit(one.record, one.text) for one in scored[: policy.top_k])]
         new = [hit for hit in hits if shown.get(hit.record) != hit.revision and hit.record not in shown]
         known = tuple(hit for hit in hits if shown.get(hit.record) == hit.revision)
         return Retrieval(
@@ -255,7 +259,7 @@ class StoreRetriever:
             return Found(RetrievalStatus.EMPTY, reason=asked.reason)
         numbers, limit = [space.number for space in spaces], CANDIDATES
         while True:
-            keyword = shelves.matches(db, numbers, query, limit, self.counts)
+            keyword = self._keyword(db, numbers, query, limit, asked)
             near = asked.question.near(db, spaces, limit) if asked.question else None
             best = self._candidates(db, query, keyword, near)
             standing = _standing(db, here, best, now)
@@ -271,6 +275,17 @@ class StoreRetriever:
         kept = tuple(one for one in scored if one.score >= policy.min_score and above(asked.floor, one))
         status = RetrievalStatus.OK if kept else RetrievalStatus.EMPTY
         return Found(status, kept, _fitting(eligible.pinned(db, here, now, PINNED)), reason=asked.reason)
+
+    def _keyword(
+        self, db: Connection, numbers: Sequence[int], query: str, limit: int, asked: "_Asking"
+    ) -> Mapping[int, float]:
+        if asked.question is None:  # without vectors there may be no numpy, and the daemon holds none
+            return shelves.matches(db, numbers, query, limit, self.counts)
+        if self.postings is None:
+            from kai.memory.postings import Postings  # noqa: PLC0415 it is for who has vectors
+
+            self.postings = Postings(self.counts)
+        return self.postings.matches(db, numbers, query, limit, keeps=not asked.writes)
 
     def _candidates(
         self, db: Connection, query: str, keyword: Mapping[int, float], near: Mapping[int, float] | None
@@ -288,6 +303,7 @@ class _Asking:
     question: Question | None = None
     floor: float = 0.0
     reason: str = ""
+    writes: bool = False  # within a transaction that may yet be undone
 
 
 def _standing(db: Connection, here: Place, best: Ranking, now: datetime) -> list[tuple[Candidate, Record]]:

@@ -44,6 +44,11 @@ def read(kind: type[T], row: Row) -> T:
     return kind(*[convert(row[name]) if convert else row[name] for name, convert in _readers(kind)])  # type: ignore[arg-type] # a class can be hashed, whatever mypy says
 
 
+def read_in_order(kind: type[T], row: Row) -> T:
+    """The same where the row's first columns are the fields in their order: quicker, for rows by the dozen."""
+    return kind(*[convert(value) if convert else value for value, (_, convert) in zip(row, _readers(kind))])  # type: ignore[arg-type]  # noqa: B905 more columns may follow
+
+
 def read_all(kind: type[T], rows: Iterable[Row]) -> tuple[T, ...]:
     return tuple(read(kind, row) for row in rows)
 
@@ -106,10 +111,9 @@ def _reader(hint: Any) -> Callable[[Any], Any] | None:
         return _choices if args[0] is Choice else unpacked
     if hint is datetime:
         return moment
-    if hint is bool or (isinstance(hint, type) and issubclass(hint, StrEnum)):
-        reader: Callable[[Any], Any] = hint
-        return reader
-    return None
+    if isinstance(hint, type) and issubclass(hint, StrEnum):
+        return {member.value: member for member in hint}.__getitem__  # a call of the class takes three times as long
+    return bool if hint is bool else None
 
 
 def moment(stamp: int) -> datetime:

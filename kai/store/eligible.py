@@ -11,8 +11,9 @@ from kai.model.memory import Record, Scope
 from kai.model.people import ChannelKind
 from kai.store import channels, namespaces
 from kai.store.binding import Connection, Row
-from kai.store.columns import read, stamp
+from kai.store.columns import read, read_in_order, stamp
 
+# In the order of the fields of `Record`.
 COLUMNS = """
 r.seq, r.record, r.owner, r.namespace, r.family, r.kind, r.status, r.revision, r.channel, r.audience, r.sensitivity,
 r.agent, r.pinned, v.content AS text, v.digest, v.origin, v.said_by, v.said_at, v.expires_at"""
@@ -69,7 +70,7 @@ def current(db: Connection, here: Place, seqs: Iterable[int], now: datetime) -> 
     found: dict[int, Record] = {}
     for at in range(0, len(wanted), _BATCH):
         for row in _rows(db, here, "r.seq IN (SELECT value FROM json_each(:seqs))", now, wanted[at : at + _BATCH]):
-            record = read(Record, row)
+            record = read_in_order(Record, row)
             if row["granted"] or namespaces.reaches(here.patterns, record.namespace):
                 found[record.seq] = record
     return found

@@ -3,7 +3,8 @@
 An index may miss a record, and never gives one away: what it finds is read again before anybody sees it.
 """
 
-from collections.abc import Iterable, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, MutableMapping, Sequence
+from functools import partial
 
 from kai.store import vectors, words
 from kai.store.binding import Connection, sqlite_version_info
@@ -11,7 +12,7 @@ from kai.store.namespaces import shelf as shelf_of
 
 Counts = MutableMapping[tuple[int, str], int]
 _QUERY_TOKENS = 64
-_POSTINGS = 10_000  # records that one search scores at most, the rarest words first: SQLite scores every match
+POSTINGS = 10_000  # records that one search scores at most, the rarest words first: SQLite scores every match
 _SEARCH_CHARS = 20_000  # of a message as a query: what is beyond it brings no word that decides
 
 
@@ -60,10 +61,10 @@ def matches(db: Connection, numbers: Iterable[int], text: str, limit: int, count
 
     `counts` is kept by the caller from search to search: how common a word is decides only what is left out first.
     """
-    terms = [_term(token) for token in dict.fromkeys(words.tokens(text[:_SEARCH_CHARS], query=True))]
+    wanted = terms(text)
     found: dict[int, float] = {}
     for number in numbers:
-        if query := _query(db, number, terms, counts):
+        if query := " OR ".join(chosen(wanted, partial(count, db, number, counts=counts))):
             table = f"mem_index_{number}"
             found |= {
                 row[0]: -row[1]
@@ -71,10 +72,25 @@ def matches(db: Connection, numbers: Iterable[int], text: str, limit: int, count
                     f"SELECT rowid, score FROM (SELECT rowid, bm25({table}) AS score FROM {table} "
                     f"WHERE {table} MATCH ? "
                     "ORDER BY rowid DESC LIMIT ?) ORDER BY score, rowid LIMIT ?",
-                    (query, _POSTINGS, limit),
+                    (query, POSTINGS, limit),
                 )
             }
     return found
+
+
+def terms(text: str) -> list[str]:
+    """The words of a question as terms of a query."""
+    return [_term(token) for token in dict.fromkeys(words.tokens(text[:_SEARCH_CHARS], query=True))]
+
+
+def postings(db: Connection, number: int, term: str, least: int = 0) -> list[tuple[int, float]]:
+    """Rows from `least` on that hold a term, with its BM25 score there: the newest that one search scores, rising."""
+    table = f"mem_index_{number}"
+    found = db.execute(
+        f"SELECT rowid, -bm25({table}) FROM {table} WHERE {table} MATCH ? AND rowid >= ? ORDER BY rowid DESC LIMIT ?",
+        (term, least, POSTINGS),
+    ).fetchall()
+    return found[::-1]
 
 
 def refresh(db: Connection) -> None:
@@ -131,24 +147,24 @@ def _term(token: str) -> str:
     return f'"{token.rstrip("*")}"{"*" if token.endswith("*") else ""}'
 
 
-def _query(db: Connection, number: int, terms: Sequence[str], counts: Counts) -> str:
-    """Terms joined by OR, the rarest first while the bound lasts. The rarest alone may be beyond it."""
-    counted = sorted((_count(db, number, term, counts), term) for term in terms[: 4 * _QUERY_TOKENS])
+def chosen(terms: Sequence[str], counted: Callable[[str], int]) -> list[str]:
+    """The terms that are there, the rarest first while the bound lasts. The rarest alone may be beyond it."""
     parts: list[str] = []
     named = 0
-    for count, term in counted:
-        named += count
-        if count and (not parts or named <= _POSTINGS) and len(parts) < _QUERY_TOKENS:
+    for found, term in sorted((counted(term), term) for term in terms[: 4 * _QUERY_TOKENS]):
+        named += found
+        if found and (not parts or named <= POSTINGS) and len(parts) < _QUERY_TOKENS:
             parts.append(term)
-    return " OR ".join(parts)
+    return parts
 
 
-def _count(db: Connection, number: int, term: str, counts: Counts) -> int:
+def count(db: Connection, number: int, term: str, *, counts: Counts) -> int:
+    """How many rows hold a term, no further than matters."""
     key = number, term
     if key not in counts:
         table = f"mem_index_{number}"
         counted: int = db.execute(
-            f"SELECT count(*) FROM (SELECT 1 FROM {table} WHERE {table} MATCH ? LIMIT ?)", (term, _POSTINGS + 1)
+            f"SELECT count(*) FROM (SELECT 1 FROM {table} WHERE {table} MATCH ? LIMIT ?)", (term, POSTINGS + 1)
         ).fetchone()[0]
         if counted < 100:  # a rare word may become common, and one that was not there may come: those are asked again
             return counted

@@ -150,6 +150,12 @@ def moved(db: Connection, shelf: int, since: int) -> tuple[int, list[int]]:
     return (changed[-1][0] if changed else since), list(dict.fromkeys(seq for _, seq in changed))
 
 
+def last_move_on(db: Connection, shelf: int) -> int:
+    """The last move that changed something on a shelf since the daemon started; 0: none did."""
+    last: int | None = db.execute("SELECT max(moved) FROM mem_moved WHERE shelf = ?", (shelf,)).fetchone()[0]
+    return last or 0
+
+
 def last_move(db: Connection) -> int:
     row = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'mem_moved'").fetchone()
     return row[0] if row else 0

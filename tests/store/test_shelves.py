@@ -94,7 +94,7 @@ def test_of_a_very_common_word_no_more_than_the_bound_is_scored(
     for number in range(30):
         memory.kept(f"water {number}")
     memory.kept("water meter")
-    monkeypatch.setattr(shelves, "_POSTINGS", 10)
+    monkeypatch.setattr(shelves, "POSTINGS", 10)
     found = matches(memory.db, ("person/p-ann",), "water meter", 99)
     assert len(found) == 1  # the rare word decides; the common one is beyond the bound
     assert len(matches(memory.db, ("person/p-ann",), "water", 99)) == 10
