@@ -54,9 +54,8 @@ class Postings:
 
         `keeps` False: within a transaction that may yet be undone; nothing that is read there is kept.
         """
-        import numpy as np  # noqa: PLC0415 imported by whoever embedded the question
-
-        from kai.memory.index.engine import best  # noqa: PLC0415
+        from kai.memory.index.engine import best  # noqa: I001, PLC0415 - before numpy: it sets its one thread
+        import numpy as np  # noqa: PLC0415
 
         terms = shelves.terms(text)
         found: dict[int, float] = {}

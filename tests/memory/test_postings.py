@@ -1,6 +1,8 @@
 """What is known of words from earlier searches finds what SQLite itself finds, whatever has changed since."""
 
 import random
+import subprocess
+import sys
 from collections.abc import AsyncIterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -127,3 +129,25 @@ async def test_of_a_very_common_word_no_more_than_the_bound_counts(
         found, expected = await ann.store.read(both, ann, ours, query)
         assert found == pytest.approx(expected, rel=1e-5)
         assert len(found) == count
+
+
+FIRST_IMPORT = """
+import os, sys
+from kai.memory.postings import Postings
+
+class Watch:
+    def find_spec(self, name, path=None, target=None):
+        if name == "numpy":
+            print(os.environ.get("OPENBLAS_NUM_THREADS"))
+
+assert "numpy" not in sys.modules
+os.environ.pop("OPENBLAS_NUM_THREADS", None)
+sys.meta_path.insert(0, Watch())
+Postings().matches(None, [], "", 1)
+"""
+
+
+def test_the_first_search_imports_numpy_with_one_thread() -> None:
+    """With two of them, whoever waits spins: 50 ms of CPU for a search of one."""
+    done = subprocess.run([sys.executable, "-c", FIRST_IMPORT], capture_output=True, text=True, check=True, timeout=15)
+    assert done.stdout == "1\n"
