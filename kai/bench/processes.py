@@ -35,11 +35,11 @@ class House:
         own = {f"KAI_{name.upper()}": str(self.root / folder) for name, folder in _FOLDERS.items()}
         return {**plain_environment(), **own}
 
-    def prepare(self) -> None:
-        """Make the configuration: the bundled agent, and nothing asked."""
+    def prepare(self, more: str = "") -> None:
+        """Make the configuration: the bundled agent, and nothing asked; `more` are further lines of it."""
         folder = self.root / "config"
         folder.mkdir(mode=0o700, parents=True)
-        (folder / "kai.yaml").write_text("backend: offline\npermissions: bypass\n")
+        (folder / "kai.yaml").write_text(f"backend: offline\npermissions: bypass\n{more}")
 
 
 def plain_environment() -> dict[str, str]:

@@ -48,7 +48,7 @@ def measure(root: Path, *, quick: bool) -> Figure:
 
         def one_of_kai() -> float:
             seconds, event = kai.turn()
-            requests.ask("POST", f"/v1/deliveries/{_delivery(event)['delivery']}/receipt", b'{"outcome": "sent"}')
+            requests.ask("POST", f"/v1/deliveries/{delivery(event)['delivery']}/receipt", b'{"outcome": "sent"}')
             return seconds
 
         for _ in range(_WARM_UP):
@@ -86,7 +86,8 @@ def measure(root: Path, *, quick: bool) -> Figure:
     )
 
 
-def _delivery(event: bytes) -> dict[str, Any]:
+def delivery(event: bytes) -> dict[str, Any]:
+    """What an event of the stream of deliveries holds."""
     line = next(line for line in event.split(b"\n") if line.startswith(b"data: ") and _ANSWER in line)
     found: dict[str, Any] = json.loads(line[6:])
     return found
@@ -94,7 +95,7 @@ def _delivery(event: bytes) -> dict[str, Any]:
 
 def _prompt_of(requests: Connection, kai: Side) -> str:
     """The exact text of one more turn, from its snapshot."""
-    owed = _delivery(kai.turn()[1])
+    owed = delivery(kai.turn()[1])
     requests.ask("POST", f"/v1/deliveries/{owed['delivery']}/receipt", b'{"outcome": "sent"}')
     text: str = json.loads(requests.ask("GET", f"/v1/turns/{owed['turn']}/context"))["text"]
     return text
