@@ -37,6 +37,7 @@ from kai.settings.where import INSTALLED, Folders, prepare
 from kai.store import people, sessions, turns
 from kai.store.binding import Connection
 from kai.store.database import Store, open_store
+from kai.store.tasks import open_channels
 from kai.tools.door import AgentDoor
 from kai.turns.backends import Backends, os_user
 from kai.turns.config import Config, read, refused
@@ -50,6 +51,7 @@ from kai.turns.retention import Retention
 from kai.turns.route import Next
 from kai.turns.runner import Runner
 from kai.turns.runs import Runs
+from kai.turns.stopping import Stopping
 from kai.turns.survivors import survivors
 from kai.turns.uploads import seed
 
@@ -112,6 +114,9 @@ async def daemon(folders: Folders) -> AsyncIterator[Daemon]:
         lanes = Lanes(tasks, runner.next, runner.run)
         runner.steering.wake = lanes.wake
         door = FrontDoor(parts, runner, lanes)
+        parts.delegating.wake, parts.delegating.stop = lanes.wake, Stopping(parts, runner).stop
+        await parts.delegating.go_on(parts)
+        parts.open_tasks.update(await store.read(open_channels))
         async with serve(_api_parts(parts, door, folders), folders):
             runner.survivors = going_on
             for channel in (*(one.channel for one in going_on.values()), *await store.read(turns.queued_channels)):

@@ -17,6 +17,7 @@ STATUSES: tuple[tuple[type[KaiError], int, str], ...] = (
     (errors.WrongMoveError, 409, "Wrong state"),
     (errors.ChoiceGoneError, 409, "Choice gone"),
     (errors.BusyError, 409, "Busy"),
+    (errors.DelegationError, 409, "Not delegated"),
     (errors.BadInputError, 422, "Bad input"),
     (errors.ContextBudgetError, 422, "Does not fit"),
     (ConfigError, 422, "Bad configuration"),

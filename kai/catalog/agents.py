@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from hashlib import sha256
 from pathlib import Path
@@ -33,6 +34,14 @@ def load(shipped: Path, own: Path | None = None) -> dict[str, AgentDefinition]:
     return found
 
 
+def resolved(known: Mapping[str, AgentDefinition], wanted: str) -> AgentDefinition | None:
+    """The definition that is meant: by its name in whatever case, by an alias, or by its revision."""
+    word = wanted.strip().casefold()
+    if word in known:
+        return known[word]
+    return next((one for one in known.values() if word in (one.revision, *map(str.casefold, one.aliases))), None)
+
+
 def warnings(shipped: Path, own: Path | None = None) -> tuple[Problem, ...]:
     """What is not wrong, but unwise: the time in a section that should stay the same."""
     return in_order(_read(shipped, own)[2])
@@ -57,6 +66,10 @@ def _read(shipped: Path, own: Path | None) -> tuple[dict[str, AgentDefinition], 
         if shape is not None:
             _check(shape, marked, warned)
             found[name] = _definition(name, shape)
+            taken = {alias.casefold(): one.name for one in found.values() if one.name != name for alias in one.aliases}
+            for number, alias in enumerate(shape.aliases):
+                if not _NAME.fullmatch(alias) or alias in files or alias in taken:
+                    marked.add(("aliases", number), f"{alias!r} cannot be another name of it", "one that is not taken")
         problems += marked.problems
     return found, problems, warned
 
@@ -69,6 +82,7 @@ def _definition(name: str, shape: AgentShape) -> AgentDefinition:
         capabilities=shape.capabilities,
         skills=tuple(Skill(skill.name, skill.summary, skill.body) for skill in shape.skills),
         memory=Policy(**asdict(shape.memory)),
+        aliases=shape.aliases,
     )
     content = json.dumps(asdict(made), sort_keys=True, ensure_ascii=False)
     return replace(made, revision=sha256(content.encode()).hexdigest()[:16])

@@ -109,5 +109,6 @@ class AgentShape:
     purpose: str = setting("What the agent is for, in a sentence or two.")
     instructions: str = setting("How it should behave.", default="")
     capabilities: Strings = setting("What it declares to be able to do.", default=())
+    aliases: Strings = setting("Other names by which agents may call it.", default=())
     skills: tuple[SkillShape, ...] = setting("Instruction texts that it may ask for by name.", default=())
     memory: PolicyShape = field(default_factory=PolicyShape)

@@ -12,7 +12,7 @@ from kai.model.errors import BadInputError
 from kai.model.memory import Kind, Policy
 
 ToolGroup = Literal["scheduling", "services", "memory", "history", "other"]
-Right = Literal["memory.read", "memory.write", "memory.delete"]
+Right = Literal["memory.read", "memory.write", "memory.delete", "delegate", "task", "skill"]
 # What would name a person, a place or a right: it comes from the run, and from nowhere else.
 FROM_THE_RUN = frozenset(
     """principal principal_id person user os_user uid as kai_as caller operator bridge sender audience members channel
@@ -162,14 +162,111 @@ TOOLS: tuple[Tool, ...] = (
 )
 
 
-def rights_of(policy: Policy, *, remembers: bool) -> frozenset[Right]:
-    """What an agent definition with this policy entitles a run to. `remembers`: semantic memory is on here."""
+_REF = Argument("ref", "the result's reference, as res-…", most=64)
+_WAIT = Argument("seconds", "how many seconds to wait for it", "number", default=45, most=600)
+TOOLS += (
+    Tool(
+        "result_read",
+        "other",
+        "read a result on: items or characters of it, from a number on",
+        (
+            _REF,
+            Argument("start", "the first to read, from 1", "number", default=1, most=NEWEST),
+            Argument("limit", "how many items, or characters of a text", "number", default=30, most=20_000),
+        ),
+    ),
+    Tool(
+        "skill_read",
+        "other",
+        "the body of one of your skills, by its name in the catalogue",
+        (Argument("name", "the skill's name", most=64),),
+        needs="skill",
+    ),
+    Tool(
+        "delegate",
+        "other",
+        "hand a piece of work to another agent definition and wait for it; what it finds is a result",
+        (
+            Argument("task", "what to do, complete in itself: it has none of your instructions", most=32_000),
+            Argument("agent", "the definition that shall do it; agents lists them", most=64),
+            Argument("constraints", "what holds for it whatever it finds", default="", most=8_000),
+            Argument("references", "results that it may read, their references with commas", default="", most=1_000),
+            Argument(
+                "history",
+                "how much of the conversation goes along [as the operator has set]",
+                default="",
+                choices=("", "channel", "brief", "none"),
+            ),
+            _WAIT,
+        ),
+        needs="delegate",
+        changes=True,
+    ),
+    Tool(
+        "delegation_wait",
+        "other",
+        "wait on for work that you delegated in this turn; what of it has ended has its result",
+        (Argument("delegation", "its id, as g-…", most=64), _WAIT),
+        needs="delegate",
+    ),
+    Tool("agents", "other", "the agent definitions that work may be handed to", needs="delegate"),
+    Tool("task_show", "other", "the open task of this conversation: what was asked, inputs, notes", needs="task"),
+    Tool(
+        "task_note",
+        "other",
+        "keep something of a longer piece of work: it stands before every message until that ends",
+        (
+            Argument("text", "what to keep, in a sentence or two", most=4_000),
+            Argument(
+                "kind",
+                "a note is your own view; the others cite what the person says in this message",
+                default="note",
+                choices=("note", "requirement", "restriction", "input"),
+            ),
+            Argument(
+                "replaces",
+                "the item of that kind which this stands in place of: it becomes historical",
+                default="",
+                most=64,
+            ),
+        ),
+        needs="task",
+        changes=True,
+    ),
+    Tool(
+        "task_status",
+        "other",
+        "say how the open task stands; done and dropped end it",
+        (Argument("status", "how it stands", choices=("open", "blocked", "done", "dropped")),),
+        needs="task",
+        changes=True,
+    ),
+    Tool(
+        "task_withdraw",
+        "other",
+        "take back a note of yours; requirements and inputs stay",
+        (Argument("item", "the note's id", most=64),),
+        needs="task",
+        changes=True,
+    ),
+)
+
+
+def rights_of(
+    policy: Policy, *, remembers: bool, delegates: bool = False, tasks: bool = False, skills: bool = False
+) -> frozenset[Right]:
+    """What an agent definition with this policy entitles a run to. `remembers`: semantic memory is on here.
+
+    `delegates`: there is another to hand work to; `tasks`: its tasks are kept; `skills`: it has any.
+    """
+    work: dict[Right, bool] = {"delegate": delegates, "task": tasks, "skill": skills}
     lists: dict[Right, tuple[str, ...]] = {
         "memory.read": policy.tool,
         "memory.write": policy.write,
         "memory.delete": policy.delete,
     }
-    return frozenset(right for right, patterns in lists.items() if remembers and patterns)
+    granted = {right for right, patterns in lists.items() if remembers and patterns}
+    return frozenset(granted | {right for right, holds in work.items() if holds})
 
 
 def tools_of(rights: frozenset[Right], tools: Iterable[Tool] = TOOLS) -> tuple[Tool, ...]:

@@ -42,7 +42,10 @@ def _command(tool: Tool) -> click.Command:
         arguments = {name: value for name, value in given.items() if value is not None}
         if words:
             arguments[tool.arguments[0].name] = sys.stdin.read() if words == "-" else words
-        click.echo(json.dumps(ask("POST", f"/v1/tools/{quote(tool.name)}", arguments), indent=1, ensure_ascii=True))
+        waits = [given.get(one.name) or one.default for one in tool.arguments if one.name == "seconds"]
+        wait_s = _WAIT_S + sum(int(one or 0) for one in waits)
+        answer = ask("POST", f"/v1/tools/{quote(tool.name)}", arguments, wait_s=wait_s)
+        click.echo(json.dumps(answer, indent=1, ensure_ascii=True))
 
     params: list[click.Parameter] = [_option(one) for one in tool.arguments]
     if tool.arguments and tool.arguments[0].kind == "text":
@@ -66,12 +69,15 @@ class _Connection(HTTPConnection):
         self.sock.connect(self.host)
 
 
-def ask(method: str, path: str, body: Mapping[str, Any]) -> Any:
-    """The daemon's answer to this run. Raises `ApiError` for a refusal, `UnreachableError` when none came."""
+def ask(method: str, path: str, body: Mapping[str, Any], *, wait_s: float = _WAIT_S) -> Any:
+    """The daemon's answer to this run, within `wait_s` seconds.
+
+    Raises `ApiError` for a refusal, `UnreachableError` when none came.
+    """
     where = os.environ.get(SOCKET, "")
     if not where:
         raise UnreachableError("kai", f"{SOCKET} is not set: this is for agents that kai has started")
-    connection = _Connection(where, timeout=_WAIT_S)
+    connection = _Connection(where, timeout=wait_s)
     headers = {"content-type": "application/json", "host": "kai", **_bearer()}
     try:
         connection.request(method, path, json.dumps(body), headers)

@@ -2,6 +2,7 @@
 
 import os
 import secrets
+from collections.abc import Set
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
@@ -14,7 +15,7 @@ import anyio
 from anyio import to_thread
 
 from kai.context.archive import read_archive
-from kai.context.sections.privacy import bars_memory, bars_preferences
+from kai.context.sections.privacy import bars_memory, bars_preferences, bars_work
 from kai.memory.retrieval import Retriever
 from kai.model.context import (
     AgentDefinition,
@@ -37,9 +38,10 @@ from kai.model.ids import ChannelId, MessageId, SessionId, TurnId
 from kai.model.memory import Scope, Searched, Way
 from kai.model.messages import AttachmentInfo
 from kai.model.people import Channel, Person
+from kai.model.work import Delegation
 from kai.people.files import OwnerReader, deferred, read
 from kai.people.folders import PersonFolders
-from kai.store import messages, turns
+from kai.store import channels, messages, results, tasks, turns
 from kai.store.binding import Connection
 from kai.store.database import Store
 
@@ -57,6 +59,7 @@ class Sources:
     retriever: Retriever
     as_owner: OwnerReader | None = None
     zones: dict[str, tzinfo] = field(default_factory=dict)  # loaded once each, away from the event loop
+    open_tasks: Set[ChannelId] = frozenset()  # channels with one: of any other a live session looks for none
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +82,7 @@ class Asked:
     steered: bool = False
     native_command: bool = False
     canonical: bool = True
+    delegated: Delegation | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +134,8 @@ async def gather(
     zone = await _zone(sources, _zone_name(asked, rules))
     facts = _given(asked, seated, rules, zone, now, fence_seed)
     facts = await _with_past(facts, sources, asked)
+    if (facts.fresh or facts.channel in sources.open_tasks) and not bars_work(facts):
+        facts = await sources.store.read(_with_work, facts)
     if facts.fresh:
         facts = await _with_files(facts, sources, asked, seated, rules)
     return await _with_memory(facts, sources, seated)
@@ -143,10 +149,22 @@ def gather_at_once(
     if zone is None or asked.reply_to is not None or seated.fresh or seated.repeats:
         return None
     facts = _given(asked, seated, rules, zone, now, "")
+    if facts.channel in sources.open_tasks:
+        facts = _with_work(db, facts)
     if (known := _without_search(facts, seated.session)) is not None:
         return known
     retrieval = sources.retriever.at_once(db, _scope(facts), facts.words, facts.agent.memory, seated.session)
     return _with_retrieval(facts, retrieval) if retrieval else None
+
+
+def _with_work(db: Connection, facts: Facts) -> Facts:
+    """The open task of a private conversation, and what of recent results was not told."""
+    if bars_work(facts):
+        return facts
+    task = tasks.open_in(db, facts.channel)
+    if task is None and not facts.fresh:
+        return facts
+    return replace(facts, task=task, results=results.recent(db, channels.get(db, facts.channel)))
 
 
 def _zone_name(asked: Asked, rules: Rules) -> str:
@@ -190,6 +208,7 @@ def _given(asked: Asked, seated: Seated, rules: Rules, zone: tzinfo, now: dateti
         bounds=rules.bounds,
         steered=asked.steered,
         native_command=asked.native_command,
+        delegated=asked.delegated,
     )
 
 

@@ -8,6 +8,7 @@ from kai.context.sections import (
     about,
     agent,
     corrections,
+    delegated,
     history,
     identity,
     memory,
@@ -18,6 +19,7 @@ from kai.context.sections import (
     reminder,
     skills,
     tools,
+    work,
     workspace,
 )
 from kai.model.context import Facts
@@ -52,6 +54,8 @@ ORDER: tuple[Place, ...] = (
     Place("session.tools", tools.draft, session=True),
     Place("session.skills", skills.draft, session=True),
     Place("agent", agent.draft, steered=True),
+    Place("delegated", delegated.draft),
+    Place("work", work.draft),
     Place("now", now.draft),
     Place("about", about.draft, steered=True),
 )

@@ -9,6 +9,7 @@ from kai.model.ids import AttachmentRef, ChannelId, DispatchId, MessageId, Princ
 from kai.model.memory import Policy, Searched
 from kai.model.messages import AttachmentInfo, Message
 from kai.model.people import ChannelKind
+from kai.model.work import Delegation, Result, Task
 
 MARKER = "[User's current message - respond to this:]"
 
@@ -119,6 +120,7 @@ class AgentDefinition:
     skills: tuple[Skill, ...] = ()
     revision: str = ""
     memory: Policy = field(default_factory=Policy)
+    aliases: tuple[str, ...] = ()  # by which other agents may call it
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +208,9 @@ class Facts:
     workspace_file: PersonFile | None = None  # a system_prompt_file inside a home: a person file, in place of them
     tools: tuple[ToolNotice, ...] = ()
     skill_bodies: tuple[Skill, ...] = ()
+    delegated: Delegation | None = None
+    task: Task | None = None
+    results: tuple[Result, ...] = ()
     reply_quote: str = ""
     attachments: tuple[AttachmentInfo, ...] = ()
     attachment_paths: tuple[str, ...] = ()

@@ -88,6 +88,22 @@ class UnknownThingError(KaiError):
 
 
 @dataclass
+class DelegationError(KaiError):
+    """An agent may not hand this to another: `reason` is a word for a program."""
+
+    reason: str
+    problem: str
+
+    @property
+    def sentence(self) -> str:
+        return f"Not delegated: {self.problem}."
+
+    @property
+    def hint(self) -> str:
+        return "Do it yourself, or tell what is left to do."
+
+
+@dataclass
 class ChoiceGoneError(KaiError):
     """A workspace, a backend or an agent definition that was chosen once has left the configuration."""
 

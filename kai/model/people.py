@@ -37,6 +37,7 @@ class Channel:
     created_at: datetime
     os_user: str = ""  # of a shared channel's seat; empty: the daemon's own
     temporary: bool = False  # what is said from now on is not kept
+    parent: ChannelId | None = None  # delegated work is done here for that channel; nobody talks in it
 
 
 @dataclass(frozen=True, slots=True)

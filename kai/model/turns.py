@@ -43,6 +43,7 @@ class Turn:
     retry_of: TurnId | None = None
     attempts: int = 0
     temporary: bool = False  # its words are erased once the last of its deliveries has a receipt
+    delegated: bool = False  # an agent asked for it: it ends with a result, and delivers nothing
 
 
 @dataclass(frozen=True, slots=True)

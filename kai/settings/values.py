@@ -209,6 +209,24 @@ class MemorySettings:
 
 
 @shape
+class DelegateSettings:
+    """Work that an agent hands to another agent definition."""
+
+    depth: int = setting("How deep a chain may be; 0: nobody delegates.", 0, 5, default=5)
+    at_once: int = setting("Pieces of work that run for one turn at the same time.", 1, 100, default=3)
+    children: int = setting("Pieces of work that one turn may hand over in all.", 1, 1_000, default=12)
+    limit_s: float = setting("Seconds that one piece of work may take.", 1, 30 * DAY_S, default=900.0)
+    history: Literal["channel", "brief", "none"] = setting(
+        "What goes along of the conversation, where the agent does not say: all that a fresh session gets ('channel'), "
+        "the last few messages ('brief'), 'none'.",
+        default="channel",
+    )
+    ancestors: bool = setting(
+        "Whether it may go back to a definition that stands above it in the chain.", default=False
+    )
+
+
+@shape
 class LogSettings:
     """What the daemon writes to stderr."""
 
@@ -282,6 +300,7 @@ class Settings:
     backups: BackupSettings = field(default_factory=BackupSettings)
     api: ApiSettings = field(default_factory=ApiSettings)
     memory: MemorySettings = field(default_factory=MemorySettings)
+    delegate: DelegateSettings = field(default_factory=DelegateSettings)
     log: LogSettings = field(default_factory=LogSettings)
     persons: tuple[PersonEntry, ...] = filled_in(default=())  # people.yaml, in its order
     workspaces: tuple[Workspace, ...] = filled_in(default=())  # workspaces.yaml, in its order

@@ -12,7 +12,7 @@ from kai.store.columns import insert, maybe, read_all, stamp, the
 MAIN_TITLE = "main"
 # A channel that was made private is shared while it has a second member.
 _CHANNEL = """
-SELECT c.channel, c.title, c.owner, c.created_at, c.os_user, c.temporary,
+SELECT c.channel, c.title, c.owner, c.created_at, c.os_user, c.temporary, c.parent,
   CASE WHEN (SELECT count(*) FROM membership p WHERE p.channel = c.channel AND p.to_at IS NULL) > 1
     THEN 'shared' ELSE c.kind END AS kind,
   (SELECT json_group_array(principal) FROM (SELECT principal FROM membership p WHERE p.channel = c.channel
@@ -65,14 +65,15 @@ def titled(db: Connection, principal: PrincipalId, title: str, now: datetime) ->
 def of(db: Connection, principal: PrincipalId) -> tuple[Channel, ...]:
     """The channels a person is in now, oldest first."""
     rows = db.execute(
-        f"{_CHANNEL} JOIN membership m USING (channel) WHERE m.principal = ? AND m.to_at IS NULL ORDER BY c.seq",
+        f"{_CHANNEL} JOIN membership m USING (channel) WHERE m.principal = ? AND m.to_at IS NULL "
+        "AND c.parent IS NULL ORDER BY c.seq",
         (principal,),
     )
     return read_all(Channel, rows)
 
 
 def every(db: Connection) -> tuple[Channel, ...]:
-    return read_all(Channel, db.execute(f"{_CHANNEL} ORDER BY c.seq"))
+    return read_all(Channel, db.execute(f"{_CHANNEL} WHERE c.parent IS NULL ORDER BY c.seq"))
 
 
 def shared(db: Connection) -> tuple[Channel, ...]:

@@ -82,7 +82,9 @@ def open_in_channel(db: Connection, channel: ChannelId) -> tuple[Question, ...]:
         db.execute(
             "SELECT q.* FROM turn t JOIN question q ON q.turn = t.turn AND q.state = 'open' "
             # As in the index `turn_live`, else every turn that the channel ever had is looked at.
-            "WHERE t.channel = ? AND t.state IN ('running', 'asking', 'held') ORDER BY q.asked_at, q.ask",
+            "WHERE t.channel IN (SELECT ?1 UNION ALL SELECT d.channel FROM delegation d JOIN channel c "
+            "ON c.channel = d.channel WHERE d.ended_at IS NULL AND c.parent = ?1) "
+            "AND t.state IN ('running', 'asking', 'held') ORDER BY q.asked_at, q.ask",
             (channel,),
         ),
     )

@@ -42,6 +42,17 @@ def touch(db: Connection, session: SessionId, now: datetime) -> None:
     db.execute("UPDATE session SET used_at = ? WHERE session = ?", (stamp(now), session))
 
 
+def skill_given(db: Connection, session: SessionId, skill: str, now: datetime) -> None:
+    """The session was given the body of a skill."""
+    db.execute("INSERT OR REPLACE INTO session_skill VALUES (?, ?, ?)", (session, skill, stamp(now)))
+
+
+def skills_of(db: Connection, session: SessionId) -> tuple[str, ...]:
+    """The skills whose bodies a session was given, the last one last."""
+    rows = db.execute("SELECT skill FROM session_skill WHERE session = ? ORDER BY at, skill", (session,))
+    return tuple(row[0] for row in rows)
+
+
 def end(db: Connection, session: SessionId, state: Literal["ended", "retired"]) -> None:
     """Its process is gone (``ended``: it may be resumed) or it must not be used again (``retired``, for good)."""
     db.execute("UPDATE session SET state = ? WHERE session = ? AND state <> 'retired'", (state, session))

@@ -71,6 +71,8 @@ def _turn(db: Connection, turn: TurnId) -> None:
         db.execute("UPDATE delivery SET text = ? WHERE number = ?", (ERASED, number))
     db.execute("UPDATE question SET title = ?, detail = '', choice = '' WHERE turn = ?", (ERASED, turn))
     db.execute("DELETE FROM partial WHERE turn = ?", (turn,))
+    db.execute("UPDATE delegation SET result = NULL, reason = '' WHERE root = ?", (turn,))
+    db.execute("DELETE FROM result WHERE turn = ? AND temporary = 1", (turn,))
     sent = db.execute("SELECT dispatch FROM dispatch WHERE turn = ?", (turn,)).fetchall()
     snapshots.blank(db, [row[0] for row in sent])
 

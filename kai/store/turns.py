@@ -17,7 +17,7 @@ from kai.model.ids import AddressId, ChannelId, DispatchId, MessageId, Principal
 from kai.model.messages import Author, Message
 from kai.model.states import ENDED_TURNS, AskState, DispatchState, TurnState
 from kai.model.turns import Delivery, DeliveryKind, Dispatch, NewDelivery, Outcome, SessionRow, Turn
-from kai.store import deliveries, messages, moves, questions, sessions, snapshots
+from kai.store import delegations, deliveries, messages, moves, questions, sessions, snapshots
 from kai.store.binding import Connection, Row
 from kai.store.columns import insert, maybe, packed, read, read_all, the, unpacked, values
 
@@ -212,7 +212,9 @@ def finish(
     _end_attempt(db, turn, outcome.state, now)
     if dispatch is not None:
         _tell_session(db, dispatch, outcome, now)
-    claimed = deliveries.owe_all(db, _telling(known, outcome, owed), taker, now)
+    if known.delegated:  # who asked for it is told by the result
+        delegations.ended(db, known, outcome, now)
+    claimed = deliveries.owe_all(db, () if known.delegated else _telling(known, outcome, owed), taker, now)
     db.execute("DELETE FROM partial WHERE turn = ?", (turn,))
     return Ended(answer, claimed)
 
@@ -254,6 +256,8 @@ def recover(db: Connection, now: datetime, at_work: Collection[RunId] = ()) -> t
         else:
             _interrupt(db, turn, now)
             cut.append(get(db, turn.turn))
+    for orphan in delegations.orphans(db):
+        finish(db, orphan, None, Outcome(TurnState.STOPPED, reason=f"{RESTARTED}."), (), "kai", now)
     return tuple(cut)
 
 
@@ -279,6 +283,8 @@ def retry(db: Connection, turn: TurnId, now: datetime) -> Turn:
     known = get(db, turn)
     if known.state not in ENDED_TURNS:
         raise WrongMoveError("turn", turn, known.state, TurnState.QUEUED)
+    if known.delegated:
+        raise BadInputError("turn", "an agent had asked for it, which alone may ask again", "Retry the turn of yours.")
     if (
         known.temporary
         and db.execute(
@@ -374,6 +380,8 @@ def _interrupt(db: Connection, turn: Turn, now: datetime, why: str = RESTARTED, 
     questions.close_all(db, turn.turn, AskState.EXPIRED, now, reason="daemon restarted")
     text, tool_lines = partial(db, turn.turn)
     told = told or f"{why[0].upper()}{why[1:]}. Ask again, or retry turn {turn.turn}."
+    if at_work := [one.agent for one in delegations.of_root(db, turn.turn) if one.ended_at is None]:
+        told += f" What it had delegated is cut with it: {', '.join(at_work)}."
     if text.strip():
         told += f"\n\nUntil then (incomplete):\n\n{text}"
     outcome = Outcome(TurnState.INTERRUPTED, text, tool_lines, incomplete=True, reason=why)

@@ -4,13 +4,14 @@ from collections.abc import Awaitable, Callable, Mapping
 from inspect import iscoroutinefunction
 from typing import Any
 
-from kai.catalog.tools import FROM_THE_RUN, TOOLS, Tool, rights_of
+from kai.catalog.tools import FROM_THE_RUN, TOOLS, Tool
 from kai.model.ids import RunId
 from kai.model.memory import Searched
 from kai.store import ledger
 from kai.store.binding import Connection
-from kai.tools import history, memory, turn
+from kai.tools import history, memory, turn, work
 from kai.tools.scope import RunScope, scope_of
+from kai.turns.entitled import Entitled
 from kai.turns.parts import Parts
 from kai.turns.runs import LiveRun
 
@@ -25,6 +26,15 @@ HANDLERS: Mapping[str, Handler] = {
     "memory_forget": memory.forget,
     "history_search": history.found,
     "history_read": history.read,
+    "result_read": work.result_read,
+    "skill_read": work.skill_read,
+    "delegate": work.delegate,
+    "delegation_wait": work.delegation_wait,
+    "agents": work.agents,
+    "task_show": work.task_show,
+    "task_note": work.task_note,
+    "task_status": work.task_status,
+    "task_withdraw": work.task_withdraw,
 }
 assert HANDLERS.keys() == {tool.name for tool in TOOLS}
 
@@ -76,5 +86,5 @@ class AgentDoor:
         return result
 
     def _scope(self, db: Connection, live: LiveRun) -> RunScope:
-        remembers = self._parts.config.settings.memory.enabled and not live.temporary
-        return scope_of(db, live, rights_of(live.agent.memory, remembers=remembers))
+        entitled = Entitled(live.agent, live.temporary, live.depth, is_shared=live.is_shared)
+        return scope_of(db, live, entitled.rights(self._parts.config))

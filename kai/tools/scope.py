@@ -50,6 +50,8 @@ def scope_of(db: Connection, run: LiveRun, rights: frozenset[Right] = frozenset(
     try:
         channel, session = channels.get(db, run.channel), sessions.get(db, run.session)
         turn = turns.live(db, run.channel)
+        if channel.parent is not None:  # delegated work sits where who asked for it sits
+            channel = channels.get(db, channel.parent)
         principal = turn.principal if turn else run.principal
         person = people.get(db, principal)
         people.get(db, run.principal)

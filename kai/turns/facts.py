@@ -8,17 +8,20 @@ from pathlib import Path
 import anyio
 from anyio import to_thread
 
-from kai.catalog.tools import Tool, notices, rights_of, tools_of
+from kai.catalog.tools import Tool, notices, tools_of
 from kai.context.gather import Asked, Rules, Seated, Sources, gather, gather_at_once
 from kai.model.backends import Manifest
-from kai.model.context import Budget, Facts, HistoryBounds, Media, MemoryMode, Retrieval, RetrievalStatus
+from kai.model.context import Budget, Facts, HistoryBounds, Media, MemoryMode, Retrieval, RetrievalStatus, Skill
 from kai.model.ids import SessionId, TurnId
 from kai.model.memory import Scope, Way
 from kai.model.messages import Message
-from kai.settings.values import Settings
+from kai.model.work import BRIEF_MESSAGES, Delegation
+from kai.settings.values import HistorySettings, Settings
+from kai.store import sessions
 from kai.store.binding import Connection
 from kai.store.exposures import Sending
 from kai.turns import uploads
+from kai.turns.entitled import Entitled
 from kai.turns.parts import Parts
 from kai.turns.route import Route
 
@@ -56,15 +59,16 @@ def facts_at_once(
 def _asked(route: Route, message: Message, turn: TurnId, paths: tuple[str, ...], *, steered: bool) -> Asked:
     return Asked(
         turn=turn,
-        channel=route.channel,
+        channel=route.seat,
         person=route.person,
         words=message.text,
-        number=message.number,
-        name=message.name,
+        number=route.delegated.number if route.delegated else message.number,
+        name="" if route.delegated else message.name,
+        delegated=route.delegated,
         reply_to=message.reply_to,
         attachments=message.attachments,
         attachment_paths=paths,
-        native_command=is_native(route, message.text) and not steered,
+        native_command=is_native(route, message.text) and not steered and route.delegated is None,
         steered=steered,
     )
 
@@ -77,12 +81,23 @@ async def facts_of_preview(parts: Parts, route: Route, text: str) -> Facts:
 
 async def _gather(parts: Parts, route: Route, asked: Asked, *, fresh: bool, session: SessionId | None = None) -> Facts:
     files = await to_thread.run_sync(_files, parts, route) if fresh else _Files()
+    if fresh and session is not None and route.agent.skills:  # it compacted its transcript: what it was given is lost
+        given = await parts.store.read(sessions.skills_of, session)
+        by_name = {skill.name: skill for skill in route.agent.skills}
+        files = replace(files, skills=tuple(by_name[name] for name in given if name in by_name))
     seated = _seated(parts, route, files, fresh=fresh, session=session)
     return await gather(_sources(parts), asked, seated, _rules(parts, route), now=parts.clock.now())
 
 
 def _sources(parts: Parts) -> Sources:
-    return Sources(parts.store, parts.folders, parts.retriever, as_owner=parts.errands, zones=parts.zones)
+    return Sources(
+        parts.store,
+        parts.folders,
+        parts.retriever,
+        as_owner=parts.errands,
+        zones=parts.zones,
+        open_tasks=parts.open_tasks,
+    )
 
 
 def _seated(parts: Parts, route: Route, files: "_Files", *, fresh: bool, session: SessionId | None) -> Seated:
@@ -94,8 +109,9 @@ def _seated(parts: Parts, route: Route, files: "_Files", *, fresh: bool, session
         owner_uid=files.owner_uid,
         workspace_instructions=files.instructions,
         workspace_file=files.instructions_file,
-        tools=notices(route_tools(parts.config.settings, route)),
+        tools=notices(route_tools(parts, route)),
         session=session,
+        skill_bodies=files.skills,
         repeats=parts.config.settings.memory.repeat,
     )
 
@@ -113,15 +129,22 @@ def _rules(parts: Parts, route: Route) -> Rules:
             manifest.reply_reserve_tokens,
             fit_smaller=context.fit_smaller,
         ),
-        bounds=HistoryBounds(context.history.messages, context.history.message_chars, context.history.total_chars),
+        bounds=_bounds(context.history, route.delegated),
         now=context.now,
         zone=parts.zone,
     )
 
 
-def route_tools(settings: Settings, route: Route) -> tuple[Tool, ...]:
+def _bounds(history: HistorySettings, delegated: Delegation | None) -> HistoryBounds:
+    """Of the conversation that goes along: delegated work gets as much as was asked for."""
+    most = {"none": 0, "brief": BRIEF_MESSAGES}.get(delegated.history if delegated else "", history.messages)
+    return HistoryBounds(min(most, history.messages), history.message_chars, history.total_chars)
+
+
+def route_tools(parts: Parts, route: Route) -> tuple[Tool, ...]:
     """The tools that a run of this route may call."""
-    return tools_of(rights_of(route.agent.memory, remembers=settings.memory.enabled and not route.temporary))
+    entitled = Entitled(route.agent, route.temporary, route.depth, is_shared=route.is_shared)
+    return tools_of(entitled.rights(parts.config))
 
 
 def memory_mode(settings: Settings, route: Route) -> MemoryMode:
@@ -201,6 +224,7 @@ class _Files:
     owner_uid: int | None = None
     instructions: str = ""
     instructions_file: Path | None = None
+    skills: tuple[Skill, ...] = ()
 
 
 def _files(parts: Parts, route: Route) -> _Files:

@@ -78,8 +78,9 @@ class Bell:
 class LiveTurn:
     """One running turn: its events as JSON-ready rows, appended once, read by any number of listeners."""
 
-    def __init__(self, turn: TurnId, bridge: str) -> None:
+    def __init__(self, turn: TurnId, bridge: str, *, hidden: bool = False) -> None:
         self.turn = turn
+        self.hidden = hidden  # its bridge is told of questions alone
         self.bridge = bridge
         self.state = TurnState.QUEUED
         self.fold = Fold()
@@ -126,10 +127,10 @@ class LiveTurns:
         self._turns: dict[TurnId, LiveTurn] = {}
         self._bells: dict[str, Bell] = {}
 
-    def begin(self, turn: TurnId, bridge: str) -> LiveTurn:
+    def begin(self, turn: TurnId, bridge: str, *, hidden: bool = False) -> LiveTurn:
         live = self._turns.get(turn)
         if live is None or live.ended:
-            live = self._turns[turn] = LiveTurn(turn, bridge)
+            live = self._turns[turn] = LiveTurn(turn, bridge, hidden=hidden)
         return live
 
     def get(self, turn: TurnId) -> LiveTurn | None:
@@ -147,7 +148,7 @@ class LiveTurns:
             del self._turns[turn]
 
     def of_bridge(self, bridge: str) -> list[LiveTurn]:
-        return [live for live in self._turns.values() if live.bridge == bridge and not live.ended]
+        return [live for live in self._turns.values() if live.bridge == bridge and not (live.ended or live.hidden)]
 
     @property
     def running(self) -> int:

@@ -25,7 +25,7 @@ def offered(parts: Parts, route: Route, run: RunId) -> tuple[McpServer, ...]:
         return ()
     token = parts.live_runs.token_file(run, route.os_user)
     env = {MARK: run, SOCKET: str(parts.socket)} | ({RUN_FILE: str(token)} if token else {})  # some CLIs pass on none
-    looks = tuple(tool.name for tool in route_tools(parts.config.settings, route) if not tool.changes)
+    looks = tuple(tool.name for tool in route_tools(parts, route) if not tool.changes)
     return (McpServer(NAME, sys.executable, PUMP, tuple(env.items()), looks),)
 
 

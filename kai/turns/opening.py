@@ -14,7 +14,7 @@ from kai.model.backends import Manifest
 from kai.model.errors import SessionBrokenError
 from kai.model.ids import RunId, SessionId, fresh
 from kai.model.turns import SessionRow
-from kai.processes.plan import LaunchPlanned, plan
+from kai.processes.plan import LaunchPlanned, plan, refuse_lasting
 from kai.protocols.driver import DriverSetup
 from kai.protocols.hosting import open_session, take_session_over
 from kai.protocols.registry import driver_for
@@ -46,7 +46,9 @@ class Opening:
         self.background = Background(parts)
 
     async def epoch(self, route: Route) -> str:
-        """The hash of all that a session of this route is started under."""
+        """The hash of all that a session of this route is started under. Raises `LaunchError` when it may not be."""
+        if route.temporary:
+            refuse_lasting(route.manifest)
         while (known := await to_thread.run_sync(self.known_epoch, route)) is None:
             await self._parts.backends.installed(route.manifest, route.os_user)
         return known
@@ -74,7 +76,7 @@ class Opening:
                 effort=route.effort,
                 sets_model=manifest.can.set_model,
                 identity=identity_mark(self._parts, route),
-                tools=tuple(tool.name for tool in route_tools(self._parts.config.settings, route)),
+                tools=tuple(tool.name for tool in route_tools(self._parts, route)),
             )
         )
 
@@ -147,7 +149,7 @@ class Opening:
             await refuse_shared(self._parts, route.os_user)
             setup = await to_thread.run_sync(self.setup, route, run)
             planned = await to_thread.run_sync(self._plan, route, row.native_id, run, fills(setup.mcp_servers))
-            for note in planned.notes:
+            for note in () if route.delegated else planned.notes:
                 await self.background.note(row.channel, note)
             limits = self._parts.config.settings.limits.over(route.manifest.limits)
             async with (
@@ -174,7 +176,8 @@ class Opening:
         runs = self._parts.live_runs
         begin = partial(
             runs.begin, run, session=row.session, channel=row.channel, principal=row.principal,
-            os_user=route.os_user, agent=route.agent, temporary=route.temporary,
+            os_user=route.os_user, agent=route.agent, temporary=route.temporary, depth=route.depth,
+            is_shared=route.is_shared,
         )  # fmt: skip
         await to_thread.run_sync(begin)
         try:

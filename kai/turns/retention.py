@@ -15,7 +15,7 @@ import anyio
 from anyio import from_thread, to_thread
 
 from kai.log import log
-from kai.store import attachments, backup, sessions, snapshots, temporary
+from kai.store import attachments, backup, results, sessions, snapshots, temporary
 from kai.turns.memory_door import collect
 from kai.turns.parts import Parts
 from kai.turns.views import View
@@ -67,6 +67,7 @@ class Retention:
         await forget_erased(self._parts, await self._parts.store.write(temporary.erase, now))
         while await self._parts.store.write_soft(snapshots.purge, before):
             pass  # in small transactions: nobody waits long behind one
+        await self._parts.store.write_soft(results.drop_old, before)
         paths = await self._parts.store.read(attachments.older, now - timedelta(days=settings.attachments.days))
         live: set[str] = set(await self._parts.store.read(sessions.open_runs))
         live |= {live.run for live in self._parts.pool.every()}

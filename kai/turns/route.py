@@ -1,7 +1,7 @@
 """Where a turn goes: which person, channel, backend, model, workspace and agent definition, by one precedence."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -12,10 +12,11 @@ from kai.model.ids import ChannelId, PrincipalId, TurnId
 from kai.model.messages import Message
 from kai.model.people import Address, Channel, ChannelKind, Person, Preference
 from kai.model.turns import Dispatch, Turn
+from kai.model.work import Delegation
 from kai.people.folders import PersonFolders
 from kai.settings import why
 from kai.settings.values import Settings, Workspace
-from kai.store import channels, messages, people, turns
+from kai.store import channels, delegations, messages, people, turns
 from kai.store import choices as chosen
 from kai.store.binding import Connection
 from kai.turns.backends import Backends, os_user
@@ -35,6 +36,8 @@ class Looked:
     by_person: Preference
     by_channel: Preference
     temporary: bool = False
+    delegated: Delegation | None = None
+    seat: Channel | None = None  # where the agent sits, when that is not the channel itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,18 @@ class Route:
     permissions: str
     os_user: str
     temporary: bool = False  # nothing of it is kept, here or by the backend
+    delegated: Delegation | None = None
+    sits_in: Channel | None = None
+
+    @property
+    def seat(self) -> Channel:
+        """The channel whose people, history and seat these are: delegated work has a lane of its own beside it."""
+        return self.sits_in or self.channel
+
+    @property
+    def depth(self) -> int:
+        """How far it is from the agent that the person talks to."""
+        return self.delegated.depth if self.delegated else 0
 
     @property
     def is_home(self) -> bool:
@@ -66,8 +81,13 @@ class Route:
 
 def look(db: Connection, principal: PrincipalId, channel: ChannelId, temporary: bool | None = None) -> Looked:
     """`temporary`: whether a turn is; None: as the channel is now. Raises `UnknownThingError` when either is gone."""
-    where = channels.get(db, channel)
-    return look_around(db, people.get(db, principal), where, where.temporary if temporary is None else temporary)
+    where, person = channels.get(db, channel), people.get(db, principal)
+    if where.parent is None:
+        return look_around(db, person, where, where.temporary if temporary is None else temporary)
+    seat, live = channels.get(db, where.parent), turns.of_channel(db, channel, 1)
+    around = look_around(db, person, seat, bool(live and live[0].temporary))
+    delegated = delegations.of_turn(db, live[0].turn) if live else None
+    return replace(around, channel=where, delegated=delegated, seat=seat)
 
 
 def look_around(db: Connection, person: Person, where: Channel, temporary: bool) -> Looked:
@@ -117,7 +137,8 @@ async def decide(looked: Looked, config: Config, backends: Backends, folders: Pe
     """As `known_way`; what is not known yet is looked for."""
     while (way := known_way(looked, config, backends, folders)) is None:
         is_shared = looked.channel.kind is ChannelKind.SHARED
-        await backends.automatic(looked.channel.os_user if is_shared else looked.person.os_user)
+        seat = looked.seat or looked.channel
+        await backends.automatic(seat.os_user if is_shared else looked.person.os_user)
     return way
 
 
@@ -129,8 +150,9 @@ def known_way(looked: Looked, config: Config, backends: Backends, folders: Perso
     """
     settings = config.settings
     is_shared = looked.channel.kind is ChannelKind.SHARED
-    home = folders.seat_home(looked.channel.channel) if is_shared else folders.home(looked.person.principal)
-    user = (looked.channel.os_user or os_user()) if is_shared else looked.person.os_user
+    seat = looked.seat or looked.channel
+    home = folders.seat_home(seat.channel) if is_shared else folders.home(looked.person.principal)
+    user = (seat.os_user or os_user()) if is_shared else looked.person.os_user
     entry = _workspace(looked, settings)
     workspace = Path(entry.path) if entry is not None else home
     ceiling = settings.person(looked.person.name)
@@ -140,6 +162,7 @@ def known_way(looked: Looked, config: Config, backends: Backends, folders: Perso
         backend = backends.known_automatic(user) or ""
     if not backend:
         return None
+    delegated, own = looked.delegated, why.agent(settings, choices).value
     manifest = _still("backend", backend, config.manifests)
     return Route(
         person=looked.person,
@@ -148,13 +171,15 @@ def known_way(looked: Looked, config: Config, backends: Backends, folders: Perso
         manifest=manifest,
         model=why.model(choices, manifest).value,
         effort=why.effort(choices, manifest).value,
-        agent=_still("agent definition", why.agent(settings, choices).value, config.agents),
+        agent=_still("agent definition", delegated.agent if delegated else own, config.agents),
         home=home,
         workspace=workspace,
         workspace_entry=entry,
         permissions=why.permissions(settings, choices).value,
         os_user=user,
         temporary=looked.temporary,
+        delegated=delegated,
+        sits_in=looked.seat,
     )
 
 

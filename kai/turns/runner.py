@@ -28,7 +28,6 @@ from kai.model.ids import ChannelId, DispatchId, RunId, TurnId, fresh
 from kai.model.messages import Message
 from kai.model.states import DispatchState, TurnState
 from kai.model.turns import DeliveryKind, Dispatch, NewDelivery, Outcome, SessionRow, Turn
-from kai.processes.plan import refuse_lasting
 from kai.protocols.child import StopReport
 from kai.store import deliveries, exposures, sessions, turns
 from kai.turns import outbox
@@ -123,7 +122,8 @@ class Runner:
     async def run(self, next_: Next) -> None:
         """Run a turn to its end. Raises only when even the end cannot be stored."""
         turn, started = next_.turn, self._parts.clock.monotonic()
-        running = Running(turn, self._parts.live.begin(turn.turn, next_.address.bridge), saved_at=started)
+        live = self._parts.live.begin(turn.turn, next_.address.bridge, hidden=turn.delegated)
+        running = Running(turn, live, saved_at=started)
         self._running[turn.turn] = running
         try:
             outcome = self._as_asked(running, await self._guarded(running, next_))
@@ -136,6 +136,7 @@ class Runner:
             running.over.set()
             running.ended.set()
             running.handed.set()
+            self._parts.delegating.turn_ended(self._parts, turn.turn)
         seconds = round(self._parts.clock.monotonic() - started, 3)
         log.info("turn.finished", turn=turn.turn, state=outcome.state, failure=outcome.failure, seconds=seconds)
 
@@ -167,7 +168,7 @@ class Runner:
             begun = None
             wait_s = parts.config.settings.limits.hold_s
             until = held_until(outcome, parts.clock.now(), blind_tries=blind_tries, wait_s=wait_s)
-            if until is None or running.stop_asked or running.cut:
+            if until is None or running.stop_asked or running.cut or running.turn.delegated:
                 return outcome
             blind_tries += outcome.resets_at != until
             running.is_left = self._is_leaving
@@ -181,8 +182,6 @@ class Runner:
         parts = self._parts
         route = begun.route if begun else await decide(looked, parts.config, parts.backends, parts.folders)
         running.route = route
-        if route.temporary:
-            refuse_lasting(route.manifest)
         if survivor := self.survivors.pop(running.turn.turn, None):
             return await self._go_on(running, route, survivor)
         try:
@@ -327,9 +326,8 @@ class Runner:
 
         why = self._parts.pool.ended.pop(route.channel.channel, "none was open")
         held = await self._parts.pool.open(row, run, self.opening.opener(route, row, run), on_wait=tell_waiting)
-        notice = outbox.session_notice(
-            route.manifest.title, why=why, carried=len(history.messages), total=history.total
-        )
+        carried = 0 if route.delegated else len(history.messages)  # of that nobody is told
+        notice = outbox.session_notice(route.manifest.title, why=why, carried=carried, total=history.total)
         if notice:
             owed = NewDelivery(running.turn.address, DeliveryKind.NOTICE, notice, turn=running.turn.turn)
             await self._parts.store.write(deliveries.owe, owed, self._parts.clock.now())
@@ -420,7 +418,7 @@ class Runner:
         bell = self._bell(running)
         with anyio.CancelScope(shield=True):
             outcome = await self._with_login(route, outcome)
-            below = footer(self._parts.receipts.pop(turn.turn, ()))
+            below = footer(self._parts.delegating.receipts_of(self._parts, turn.turn))
             owed = outbox.deliveries(turn.turn, turn.address, outcome, backend=backend, below=below)
             for attempt in range(1, FINISH_TRIES + 1):
                 now = self._parts.clock.now()

@@ -34,6 +34,8 @@ class LiveRun:
     proof: bytes
     agent: AgentDefinition = NOBODYS
     temporary: bool = False  # it has no tools of what is kept
+    depth: int = 0  # in a chain of delegation
+    is_shared: bool = False
 
 
 class Runs:
@@ -50,7 +52,7 @@ class Runs:
         """Where the processes of a run find its token. None: they run as another user, told by their control group."""
         return self._folder / run / "token" if _uid(os_user) == os.geteuid() else None
 
-    def begin(
+    def begin(  # noqa: PLR0913 - all that a run is let in for, by name
         self,
         run: RunId,
         *,
@@ -60,12 +62,14 @@ class Runs:
         os_user: str,
         agent: AgentDefinition = NOBODYS,
         temporary: bool = False,
+        depth: int = 0,
+        is_shared: bool = False,
     ) -> LiveRun:
         """Blocks. Raises `OSError` when the token cannot be written."""
         uid, token = _uid(os_user), secrets.token_urlsafe(TOKEN_BYTES)
         if file := self.token_file(run, os_user):  # another user's file only that user can make
             _write(file, token)
-        live = LiveRun(run, session, channel, principal, uid, _hash(token), agent, temporary)
+        live = LiveRun(run, session, channel, principal, uid, _hash(token), agent, temporary, depth, is_shared)
         self._live[run] = live
         return live
 

@@ -44,7 +44,16 @@ class Stopping:
         self._runner = runner
 
     async def stop(self, turn: TurnId) -> Stopped:
-        """Stop `turn`, whatever state it is in, and return when it has ended."""
+        """Stop `turn`, whatever state it is in, and what it has delegated; return when all that has ended."""
+        delegating = self._parts.delegating
+        if not delegating.asks_for_some(turn):
+            return await self._stop(turn)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(delegating.end_children, self._parts, turn, "what asked for it was stopped")
+            stopped = await self._stop(turn)
+        return stopped  # noqa: RET504 - mypy takes no return within the group for an end
+
+    async def _stop(self, turn: TurnId) -> Stopped:
         started = self._parts.clock.monotonic()
         running = self._runner.get(turn)
         if running is None:
@@ -78,6 +87,7 @@ class Stopping:
             live = self._parts.live.begin(turn, address.bridge)
             self._parts.live.end(live, state=stored.state.value, text="", reason=stored.reason, failure=None)
             self._parts.live.bell(address.bridge).owe()
+            self._parts.delegating.turn_ended(self._parts, turn)
         return Stopped(turn, stored.state, "withdrawn" if withdrawn else "ended", 0.0, session_kept=True)
 
     def _withdraw_queued(self, db: Connection, turn: TurnId) -> tuple[Turn, bool]:

@@ -18,6 +18,8 @@ def test_the_reading_order_is_the_documented_one_and_nothing_follows_the_words()
         "session.tools",
         "session.skills",
         "agent",
+        "delegated",
+        "work",
         "now",
         "about",
         "marker",

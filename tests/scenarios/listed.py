@@ -49,6 +49,6 @@ WAITS = {
     "S11": "temporary mode", "S16": "delegation", "S20": "bridges", "S22": "seen in tests of the spawner",
     "S23": "tools of memory", "S24": "seen in tests of the spine", "S25": "observation gaps",
     "S28": "seen in the golden files and make matrix-switch", "S29": "tools of the run",
-    "S31": "delegation", "S32": "tasks", "S33": "results", "S35": "delegation", "S37": "seen in make crash",
+    "S37": "seen in make crash",
     "S39": "history search over channels",
 }  # fmt: skip

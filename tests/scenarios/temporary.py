@@ -15,7 +15,8 @@ from kai.protocols.app_server_thread import thread_params
 from kai.protocols.driver import DriverSetup
 from kai.resources import folder
 from kai.store import messages, opening
-from kai.turns import facts, runner
+from kai.turns import facts
+from kai.turns import opening as opening_of_turns
 from tests.e2e.house import Kai
 from tests.scenarios.harness import Stage, block, scenario, without
 
@@ -77,7 +78,7 @@ async def touches_nothing(stage: Stage) -> None:
         assert "off for this conversation" in kai.house.log.read_text()
 
 
-@scenario("S02", without(runner, "refuse_lasting", lambda _: None))
+@scenario("S02", without(opening_of_turns, "refuse_lasting", lambda _: None))
 async def refused_or_switched_off(stage: Stage) -> None:
     async with stage.kai(backend="fake-acp") as kai:
         turn = await kai.ask("a secret", temporary=True)

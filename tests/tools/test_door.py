@@ -16,6 +16,7 @@ from kai.model.memory import Policy
 from kai.model.messages import Author
 from kai.model.people import ChannelKind, Person
 from kai.model.turns import SessionRow
+from kai.settings.values import Settings
 from kai.store import channels, messages, people, sessions
 from kai.store.binding import Connection
 from kai.store.database import Store, open_store
@@ -73,8 +74,8 @@ async def scene(tmp_path: Path, clock: ManualClock, anyio_backend: str) -> Async
             return made
 
         channel = await store.write(begin)
-        live = LiveRun(RunId("r-1"), SessionId("s-1"), channel, ANNA.principal, 0, b"", AGENT)
-        settings = SimpleNamespace(settings=SimpleNamespace(memory=SimpleNamespace(enabled=True)))
+        live = LiveRun(RunId("r-1"), SessionId("s-1"), channel, ANNA.principal, 0, b"", AGENT, is_shared=True)
+        settings = SimpleNamespace(settings=Settings(), agents={"house": AGENT})
         parts = SimpleNamespace(store=store, clock=clock, live_runs=Runs(tmp_path / "runs"), config=settings)
         yield Scene(store, clock, AgentDoor(cast("Parts", parts)), live, channel)
 
@@ -85,7 +86,8 @@ def test_every_row_of_the_table_has_its_handler() -> None:
 
 async def test_a_run_learns_what_it_is_taken_for_and_what_it_may_call(scene: Scene) -> None:
     told = await scene.door.whoami(scene.live)
-    assert told == {"run": "r-1", "person": "Anna", "channel": "garden", "tools": [tool.name for tool in TOOLS]}
+    given = [tool.name for tool in TOOLS if tool.needs not in ("delegate", "task", "skill")]
+    assert told == {"run": "r-1", "person": "Anna", "channel": "garden", "tools": given}
     assert [one["name"] for one in await scene.door.tools(scene.live)] == told["tools"]
 
 

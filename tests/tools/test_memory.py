@@ -90,7 +90,7 @@ async def test_a_definition_says_where_its_tools_write_and_a_tool_that_may_nothi
 async def test_memory_that_is_off_has_no_tools(tmp_path: Path) -> None:
     async with House(tmp_path, yaml="memory: {enabled: false}\n").open() as kai, at_work(kai) as run:
         names = [one["name"] for one in await run.door.tools(run.live)]
-        assert names == ["turn_show", "history_search", "history_read"]
+        assert not [name for name in names if name.startswith("memory")]
         block = (await kai.client.context(run.accepted.turn or ""))["text"]
         assert "memory_save" not in block
 

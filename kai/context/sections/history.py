@@ -22,6 +22,8 @@ _FILES = 8
 
 
 def draft(facts: Facts) -> Draft:
+    if facts.delegated and not facts.bounds.messages:
+        return Draft(_NAME)  # nothing of it was to go along
     history = facts.history
     items = _items(facts)
     if not items:

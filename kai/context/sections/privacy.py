@@ -16,6 +16,12 @@ def bars_preferences(facts: Facts) -> str:
     return bars_memory(facts) or ("" if facts.speaker.principal else "no_identity")
 
 
+def bars_work(facts: Facts) -> str:
+    """Why no task and no result stands here, or ``""``. Who does delegated work is handed what it needs."""
+    reason = "delegated" if facts.delegated else "bare" if facts.native_command else ""
+    return reason or ("steered" if facts.steered else "") or bars_memory(facts)
+
+
 def has_tool(facts: Facts, name: str) -> bool:
     """Whether this run may call the tool: the block names no way that does not exist."""
     return any(tool.name == name for tool in facts.tools)
