@@ -65,6 +65,7 @@ _QUIET = frozenset(_UNWANTED) | {
     "item/fileChange/outputDelta", "item/fileChange/patchUpdated", "item/mcpToolCall/progress", "item/plan/delta",
     "account/login/completed", "hook/started", "hook/completed", "model/rerouted", "thread/compacted", "thread/closed",
 }  # fmt: skip
+_NO_SERVER = "required MCP servers failed"
 _AGENT = re.compile(r"[^/\s]+/(\S+)")  # clientInfo.name/VERSION (…)
 
 
@@ -119,6 +120,7 @@ class AppServer:
         self._due: Id = 0  # the request whose answer has a deadline: there is never more than one
         self._pending: dict[Id | None, tuple[str, _Then, _Failed]] = {}
         self._ready = False
+        self._waits = True  # for its MCP servers: a turn that begins before they are up has none of their tools
         self._worked = False  # the thread that was taken up answers
         self._turn: _Turn | None = None
         self._meter = Meter()
@@ -250,10 +252,16 @@ class AppServer:
         return self._open_thread()
 
     def _open_thread(self) -> list[Output]:
-        params = thread_params(self._setup, self._resume)
+        params = thread_params(self._setup, self._resume, waits=self._waits)
         if self._resume:
-            return self._ask("thread/resume", params, self._thread_opened, self._resume_failed)
-        return self._ask("thread/start", params, self._thread_opened, self._lost)
+            return self._ask("thread/resume", params, self._thread_opened, self._open_failed)
+        return self._ask("thread/start", params, self._thread_opened, self._open_failed)
+
+    def _open_failed(self, reply: ErrorReply) -> list[Output]:
+        if self._waits and _NO_SERVER in reply.message:
+            self._waits = False  # without kai's tools rather than not at all
+            return [Skipped("its MCP server did not come up"), *self._open_thread()]
+        return self._resume_failed(reply) if self._resume else self._lost(reply)
 
     def _thread_opened(self, value: Any) -> list[Output]:
         answer = record(value)

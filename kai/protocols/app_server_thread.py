@@ -11,8 +11,11 @@ _ASK = ("on-request", "read-only", "readOnly")
 _BYPASS = ("never", "danger-full-access", "dangerFullAccess")
 
 
-def thread_params(setup: DriverSetup, resume: str) -> Json:
-    """What goes along with ``thread/start``, or with ``thread/resume`` of the thread `resume`."""
+def thread_params(setup: DriverSetup, resume: str, *, waits: bool = True) -> Json:
+    """What goes along with ``thread/start``, or with ``thread/resume`` of the thread `resume`.
+
+    `waits`: it is answered once the MCP servers are up, with an error when one does not come.
+    """
     policy, sandbox, _ = _permissions(setup)
     config: dict[str, Any] = {"model_reasoning_effort": setup.effort} if setup.effort else {}
     if setup.mcp_servers:
@@ -22,6 +25,7 @@ def thread_params(setup: DriverSetup, resume: str) -> Json:
                 "args": list(server.args),
                 "env": dict(server.env),
                 "default_tools_approval_mode": "approve" if setup.permissions == "bypass" else "prompt",
+                "required": waits,
                 "tools": {name: {"approval_mode": "approve"} for name in server.unasked},
             }
             for server in setup.mcp_servers

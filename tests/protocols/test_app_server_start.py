@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from kai.model.errors import FailureKind
-from kai.protocols.driver import Ready
+from kai.protocols.driver import Lost, Ready
 from tests.protocols.codex_agent import IN_FORCE, Codex, only
 
 
@@ -18,7 +18,7 @@ def test_a_thread_is_opened_in_a_sandbox_that_asks() -> None:
     assert account["method"] == "account/read"
     assert thread["method"] == "thread/start"
     server = {"command": "/bin/kai", "args": ["mcp"], "env": {"A": "b"}, "default_tools_approval_mode": "prompt"}
-    server |= {"tools": {"look": {"approval_mode": "approve"}}}
+    server |= {"tools": {"look": {"approval_mode": "approve"}}, "required": True}
     assert thread["params"] == {
         "cwd": "/cwd",
         "approvalPolicy": "on-request",
@@ -36,6 +36,19 @@ def test_where_nobody_is_asked_no_tool_asks() -> None:
     codex.reply({})
     (server,) = codex.last["params"]["config"]["mcp_servers"].values()
     assert server["default_tools_approval_mode"] == "approve"
+
+
+@pytest.mark.parametrize("resume", ["", "th"])
+def test_a_server_that_does_not_come_up_costs_its_tools_and_not_the_session(resume: str) -> None:
+    codex = Codex(servers=True, resume=resume, open_it=False)
+    codex.reply({})
+    codex.reply({})
+    gone = "Fatal error: Failed to initialize session: required MCP servers failed to initialize: kai: no answer"
+    codex.fail(-32000, gone)
+    (server,) = codex.last["params"]["config"]["mcp_servers"].values()
+    assert server["required"] is False
+    (lost,) = codex.fail(-32000, gone)
+    assert isinstance(lost, Lost), "once"
 
 
 def test_what_was_chosen_is_asked_for_and_compared() -> None:
