@@ -38,6 +38,7 @@ COMMANDS: dict[str, str] = {
     "system": "The service of this machine: install, upgrade, uninstall.",
     "tool": "For agents: call a tool of the run.",
     "mcp": "For agents: the tools of the run as an MCP server.",
+    "egress": "For the service: call out to what egress.yaml lists.",
     "bench": "Measure kai, each figure beside its baseline.",
     "version": "Print the version.",
 }

@@ -15,8 +15,10 @@ from kai.model.errors import DeniedError
 from kai.resources import folder
 from kai.settings.where import INSTALLED, marker
 
-UNITS = ("kai.service", "kai-spawner.socket", "kai-spawner.service", "kai-bridge@.service")
-STARTED = ("kai-spawner.socket", "kai.service")
+EGRESS = ("kai-egress.socket", "kai-egress.service")
+BACKUP = ("kai-backup.timer", "kai-backup.service")
+UNITS = ("kai.service", "kai-spawner.socket", "kai-spawner.service", "kai-bridge@.service", *EGRESS, *BACKUP)
+STARTED = ("kai-spawner.socket", "kai-backup.timer", "kai.service")
 WHERE_IT_IS_WRITTEN = "/opt/kai"  # in the shipped units, to be replaced by where this kai is
 HIDDEN = ("/home", "/root", "/run/user", "/tmp", "/var/tmp")  # noqa: S108 - what the units see nothing of
 USER = "kai"
@@ -65,7 +67,8 @@ def install(steps: Steps, *, profile: str | None = None, starts: bool = True, pl
     steps.link(places.at("/usr/local/bin/kai"), places.prefix / "bin/kai")
     if any(has_changed):
         steps.run("systemctl", "daemon-reload")
-    _start(steps, STARTED, starts=starts, has_changed=any(has_changed))
+    calls_out = places.at(INSTALLED[0] / "egress.yaml").exists()
+    _start(steps, (*EGRESS[: int(calls_out)], *STARTED), starts=starts, has_changed=any(has_changed))
 
 
 def _config() -> str:
@@ -117,8 +120,8 @@ def uninstall(steps: Steps, *, places: Places | None = None) -> None:
     """Stop it and remove what `install` made, but for what is people's own."""
     places = places or Places()
     bridges = steps.ask("systemctl", "list-units", "--all", "--plain", "--no-legend", "kai-bridge@*").splitlines()
-    units = [line.split()[0] for line in bridges if line.strip()]
-    units += ["kai.service", "kai-spawner.service", "kai-spawner.socket"]
+    own = ("kai.service", "kai-spawner.service", "kai-spawner.socket", "kai-backup.timer", *EGRESS)
+    units = [*(line.split()[0] for line in bridges if line.strip()), *own]
     there = [unit for unit in units if steps.ask("systemctl", "show", "-P", "LoadState", unit) == "loaded"]
     if there:
         steps.run("systemctl", "disable", "--now", *there)
@@ -128,7 +131,7 @@ def uninstall(steps: Steps, *, places: Places | None = None) -> None:
     steps.gone(places.profile)
     if len(steps.done) > before:
         steps.run("systemctl", "daemon-reload")
-        for unit in units[-3:]:
+        for unit in own:
             steps.ask("systemctl", "reset-failed", unit)
     steps.gone(places.at("/etc/sysusers.d/kai.conf"))
     steps.gone(places.at("/etc/tmpfiles.d/kai.conf"))

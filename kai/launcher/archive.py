@@ -99,7 +99,8 @@ class _Packing:
 
     def _opened(self, file: int, name: str, device: int, depth: int) -> None:
         facts = os.fstat(file)
-        if facts.st_dev != device:
+        # Of a folder alone: on an overlay a file has the number of the layer it lies in.
+        if stat.S_ISDIR(facts.st_mode) and facts.st_dev != device:
             self._leave(name, "it is on another file system")
         elif stat.S_ISDIR(facts.st_mode):
             if depth:

@@ -5,10 +5,11 @@ import zoneinfo
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from kai.settings.files import read
 from kai.settings.problems import Problem, did_you_mean
-from kai.settings.values import PersonEntry, Settings, Workspace
+from kai.settings.values import PersonEntry, Settings, UpstreamEntry, Workspace
 from kai.settings.yaml_marks import KeyPath, Marked
 
 MAX_PROMPT_BYTES = 128 * 1024
@@ -60,6 +61,21 @@ def workspaces(
             marked.add((name, "native_files"), "switching them off is not built yet", "set it to true")
     inline = at is None or at.people.files == "inline"
     return tuple(_with_prompt(entry, marked, config, inline=inline) for entry in found.values())
+
+
+def upstreams(found: Mapping[str, UpstreamEntry], marked: Marked) -> None:
+    """Checks of egress.yaml."""
+    _names(marked)
+    for name, entry in found.items():
+        parts = urlsplit(entry.url)
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+            marked.add(
+                (name, "url"), f"{entry.url!r} is not a whole URL", "write https://HOST/PATH, with nothing after it"
+            )
+        elif parts.username or parts.password:
+            marked.add((name, "url"), "it holds a login", "give the key a file, and name it with 'key'")
+        if entry.key and not re.fullmatch(r"[A-Za-z0-9_-]+", entry.key):
+            marked.add((name, "key"), f"{entry.key!r} is not a file's name", "use letters, digits, '-' and '_'")
 
 
 def _with_prompt(entry: Workspace, marked: Marked, config: Path, *, inline: bool) -> Workspace:

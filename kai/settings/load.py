@@ -10,12 +10,12 @@ from kai.settings import checks
 from kai.settings.files import children, read
 from kai.settings.problems import ConfigError, Place, Problem, did_you_mean, problem
 from kai.settings.schema import validated
-from kai.settings.values import PersonEntry, Settings, Workspace
+from kai.settings.values import PersonEntry, Settings, UpstreamEntry, Workspace
 from kai.settings.where import Folders
 from kai.settings.yaml_marks import MAX_BYTES, KeyPath, Marked, dotted, parse
 
-_Entry = TypeVar("_Entry", PersonEntry, Workspace)
-KNOWN_FILES = ("kai.yaml", "people.yaml", "workspaces.yaml")
+_Entry = TypeVar("_Entry", PersonEntry, UpstreamEntry, Workspace)
+KNOWN_FILES = ("kai.yaml", "people.yaml", "workspaces.yaml", "egress.yaml")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +48,11 @@ def inspect(folders: Folders) -> Inspection:
     persons = _entries(PersonEntry, marked["people.yaml"])
     checks.persons(persons, marked["people.yaml"])
     workspaces = _entries(Workspace, marked["workspaces.yaml"])
+    checks.upstreams(_entries(UpstreamEntry, marked["egress.yaml"]), marked["egress.yaml"])
     prompted = checks.workspaces(workspaces, marked["workspaces.yaml"], folders.config, settings)
     problems += [each for file in marked.values() for each in file.problems]
-    prefixes: dict[str, KeyPath] = {"kai.yaml": (), "people.yaml": ("persons",), "workspaces.yaml": ("workspaces",)}
+    prefixes: dict[str, KeyPath] = {name: (name.removesuffix(".yaml"),) for name in KNOWN_FILES}
+    prefixes |= {"kai.yaml": (), "people.yaml": ("persons",)}
     places = {
         dotted((*prefixes[name], *path)): place
         for name, file in marked.items()
@@ -67,6 +69,16 @@ def inspect(folders: Folders) -> Inspection:
         }
         return Inspection(None, in_order(problems), places, named)
     return Inspection(replace(settings, persons=tuple(persons.values()), workspaces=prompted), (), places)
+
+
+def egress(folders: Folders) -> tuple[dict[str, UpstreamEntry], dict[str, Place]]:
+    """What ``egress.yaml`` lists, and where: the one file that ``kai egress`` reads. Raises `ConfigError`."""
+    marked = read_marked(folders.config / "egress.yaml", optional=False)
+    found = _entries(UpstreamEntry, marked)
+    checks.upstreams(found, marked)
+    if marked.problems:
+        raise ConfigError(tuple(marked.problems))
+    return found, {str(path[0]): place for path, place in marked.values.items() if path}
 
 
 def in_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:

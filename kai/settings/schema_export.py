@@ -10,7 +10,7 @@ from typing import Any
 from kai.catalog.shapes import AgentShape, ManifestShape
 from kai.resources import folder
 from kai.settings.schema import json_schema, written_settings
-from kai.settings.values import About, PersonEntry, Settings, Workspace
+from kai.settings.values import About, PersonEntry, Settings, UpstreamEntry, Workspace
 from kai.settings.yaml_marks import parse
 
 _HEAD = """\
@@ -25,6 +25,7 @@ def files() -> dict[str, str]:
         "kai": json_schema(Settings),
         "people": _by_name(PersonEntry, "A person's name"),
         "workspaces": _by_name(Workspace, "A workspace's name"),
+        "egress": _by_name(UpstreamEntry, "An upstream's name"),
         "backend": json_schema(ManifestShape),
         "agent": json_schema(AgentShape),
     }

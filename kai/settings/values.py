@@ -276,6 +276,15 @@ class Workspace:
 
 
 @shape
+class UpstreamEntry:
+    """What ``kai egress`` may call for the daemon, from ``egress.yaml``; the key is the name."""
+
+    url: str = setting("The whole URL, such as http://127.0.0.1:11434/v1/embeddings.")
+    key: str = setting("Name of the key that is sent along, a file in /etc/kai/credentials/egress.", default="")
+    name: str = filled_in(default="")
+
+
+@shape
 class Settings:
     """``kai.yaml``, ``people.yaml`` and ``workspaces.yaml`` as one frozen value. Settings() holds every default."""
 

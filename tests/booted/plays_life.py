@@ -1,8 +1,10 @@
 """The life of a service: installed, started, used by two persons, read again, stopped."""
 
+import json
 import os
 import re
 import signal
+import subprocess
 import time
 from pathlib import Path
 
@@ -79,6 +81,70 @@ def people() -> tuple[bool, str]:
 def sound() -> tuple[bool, str]:
     done = kai("doctor")
     return done.returncode == 0, done.stdout + done.stderr
+
+
+@row("kai-backup.timer, systemctl start kai-backup", "it waits for the night; one verified backup more")
+def backed_up() -> tuple[bool, str]:
+    before = json.loads(kai("backup", "--list", "--json").stdout)
+    done = run("systemctl", "start", "kai-backup")
+    after = json.loads(kai("backup", "--list", "--json").stdout)
+    timer = (
+        run("systemctl", "is-enabled", "kai-backup.timer").stdout
+        + run("systemctl", "is-active", "kai-backup.timer").stdout
+    )
+    night = show("kai-backup.timer", "NextElapseUSecRealtime")
+    is_well = (len(after) - len(before), timer, done.returncode) == (1, "enabled\nactive\n", 0) and bool(night)
+    said = "" if is_well else run("journalctl", "-u", "kai-backup", "-n", "8", "-o", "cat", "--no-pager").stdout
+    return is_well, f"{len(before)} before, {len(after)} after; next {night} {said}"
+
+
+CALL = """
+import http.client, socket, sys
+c = http.client.HTTPConnection("127.0.0.1", 8099)
+c.sock = socket.socket(socket.AF_UNIX)
+c.sock.settimeout(5)
+c.sock.connect("/run/kai-egress/egress.sock")
+c.request("POST", sys.argv[1], "{}")
+print(c.getresponse().status)
+"""
+SERVE = """
+from http.server import *
+class H(BaseHTTPRequestHandler):
+    def do_POST(self):
+        self.send_response(200 if self.headers["authorization"] == "Bearer k-123" else 401)
+        self.end_headers()
+HTTPServer(("127.0.0.1", 8099), H).serve_forever()
+"""
+
+
+@row(
+    "egress.yaml, kai system install; a call over its socket",
+    "the listed URL with its key; nothing else, and by nobody else",
+)
+def called_out() -> tuple[bool, str]:
+    Path("/etc/kai/egress.yaml").write_text("one:\n  url: http://127.0.0.1:8099/one\n  key: one\n")
+    key = Path("/etc/kai/credentials/egress/one")
+    key.write_text("k-123\n")
+    key.chmod(0o600)
+    run(KAI, "system", "install", check=True)
+    python = "/usr/bin/python3"
+
+    def call(who: str, path: str) -> str:
+        done = run("runuser", "-u", who, "--", python, "-c", CALL, path)
+        return done.stdout.strip() or done.stderr.strip().splitlines()[-1]
+
+    with subprocess.Popen([python, "-c", SERVE], stderr=subprocess.DEVNULL) as service:
+        try:
+            try:
+                until(lambda: call("kai", "/one") == "200")
+            except AssertionError:
+                return False, run("journalctl", "-u", "kai-egress*", "-n", "20", "-o", "cat", "--no-pager").stdout
+            seen = [call("kai", "/one"), call("kai", "/two"), call("alice", "/one")]
+        finally:
+            service.kill()
+    user = Path(f"/proc/{main_pid('kai-egress')}").owner()
+    is_well = seen[:2] == ["200", "403"] and "Permission denied" in seen[2] and user == "kai-egress"
+    return is_well, f"{seen}, as {user}"
 
 
 @row("a message of each person by kai chat, as their uid, with the offline agent", "their own words come back")

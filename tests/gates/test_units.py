@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 UNITS = Path(__file__).resolve().parents[2] / "systemd"
-NAMES = ("kai.service", "kai-spawner.socket", "kai-spawner.service", "kai-bridge@.service")
+NAMES = tuple(path.name for path in UNITS.glob("kai*") if path.suffix in (".service", ".socket", ".timer"))
 PROFILES = ("strict", "nested-sandbox")
 
 pytestmark = pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze is not installed")
@@ -49,6 +49,8 @@ def test_verify_would_say_it(units: Path) -> None:
     [
         ("kai.service", "", 10),
         ("kai-bridge@.service", "", 18),
+        ("kai-egress.service", "", 18),
+        ("kai-backup.service", "", 10),
         ("kai-spawner.service", "strict", 30),
         ("kai-spawner.service", "nested-sandbox", 36),  # an opt-in: what such agents need is all that it adds
     ],

@@ -53,7 +53,7 @@ def _bare(model: object) -> str:
 
 def _connection(url: SplitResult, unix: str) -> http.client.HTTPConnection:
     if unix:
-        connection = http.client.HTTPConnection(url.hostname or "localhost", timeout=_SECONDS)
+        connection = http.client.HTTPConnection(url.hostname or "localhost", url.port, timeout=_SECONDS)
         connection.sock = socket.socket(socket.AF_UNIX)
         connection.sock.settimeout(_SECONDS)
         connection.sock.connect(unix)
