@@ -26,6 +26,7 @@ COMMANDS: dict[str, str] = {
     "config": "Show the settings in force and where each comes from.",
     "reload": "Let the running daemon read its configuration again.",
     "person": "People: add, list, show, set, remove, link, probe.",
+    "agent": "Agent definitions: list, show, set.",
     "backend": "Agent CLIs: list, show, check, login, new.",
     "backup": "Back up the database and the files of kai and its people.",
     "restore": "Put a backup in the place of the state, proven whole first.",

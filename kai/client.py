@@ -229,6 +229,13 @@ class Client:
     async def check_backend(self, backend: str) -> View:
         return await self._view("POST", f"/v1/backends/{_part(backend)}/check", {})
 
+    async def agents(self) -> list[View]:
+        return await self._views("GET", "/v1/agents")
+
+    async def agent(self, name: str, *, revision: str = "") -> View:
+        """An agent definition as it reads, or as it read."""
+        return await self._view("GET", f"/v1/agents/{_part(name)}", revision=revision)
+
     async def status(self) -> View:
         return await self._view("GET", "/v1/status")
 

@@ -34,7 +34,7 @@ from kai.processes.launcher import Launcher
 from kai.processes.marks import kill_marked, run_above
 from kai.processes.spawner import kept_pipes
 from kai.settings.where import INSTALLED, Folders, prepare
-from kai.store import people, sessions, turns
+from kai.store import definitions, people, sessions, turns
 from kai.store.binding import Connection
 from kai.store.database import Store, open_store
 from kai.store.tasks import open_channels
@@ -115,6 +115,7 @@ async def daemon(folders: Folders) -> AsyncIterator[Daemon]:
         runner.steering.wake = lanes.wake
         door = FrontDoor(parts, runner, lanes)
         parts.delegating.wake, parts.delegating.stop = lanes.wake, Stopping(parts, runner).stop
+        await store.write_soft(definitions.note, list(config.agents.values()), clock.now())
         await parts.delegating.go_on(parts)
         parts.open_tasks.update(await store.read(open_channels))
         async with serve(_api_parts(parts, door, folders), folders):

@@ -54,6 +54,7 @@ def test_every_file_of_a_command_is_a_command() -> None:
     parts = {
         "--init--",
         "backend-new",
+        "mcp-pump",
         "connect",
         "show",
         "verb",

@@ -283,6 +283,12 @@ class MessagesQuery(Query):
     limit: Limit = 50
 
 
+class AgentQuery(Query):
+    """`revision`: a version that was in force, by the beginning of its hash."""
+
+    revision: KeyOrNone = ""
+
+
 class ContextQuery(Query):
     why: bool = False
 

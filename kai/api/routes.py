@@ -11,6 +11,7 @@ from kai.api.answers import Event, Stream
 from kai.api.bodies import (
     AccountBody,
     AddressBody,
+    AgentQuery,
     AnswerBody,
     AttachmentQuery,
     ChannelBody,
@@ -192,6 +193,8 @@ ROUTES = (
     Route("POST", "/v1/use", use, "Choose backend, model, effort, workspace or agent.", UseBody),
     Route("GET", "/v1/backends", asks(Door.backends), "The agent CLIs that kai knows."),
     Route("POST", "/v1/backends/{id}/check", asks(Door.check_backend), "A live handshake with one.", NoBody),
+    Route("GET", "/v1/agents", asks(Door.agents), "The agent definitions."),
+    Route("GET", "/v1/agents/{id}", asks(Door.agent), "One agent definition, with its versions.", AgentQuery),
     *MEMORY_ROUTES,
     Route("GET", "/v1/status", asks(Door.status), "What runs, waits and is owed."),
     Route("GET", "/v1/doctor", asks(Door.doctor), "Findings, each with what to do."),

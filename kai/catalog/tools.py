@@ -193,7 +193,7 @@ TOOLS += (
             Argument("references", "results that it may read, their references with commas", default="", most=1_000),
             Argument(
                 "history",
-                "how much of the conversation goes along [as the operator has set]",
+                "how much of the history goes along [as the operator has set]",
                 default="",
                 choices=("", "channel", "brief", "none"),
             ),
@@ -210,7 +210,7 @@ TOOLS += (
         needs="delegate",
     ),
     Tool("agents", "other", "the agent definitions that work may be handed to", needs="delegate"),
-    Tool("task_show", "other", "the open task of this conversation: what was asked, inputs, notes", needs="task"),
+    Tool("task_show", "other", "the open task of this channel: what was asked, inputs, notes", needs="task"),
     Tool(
         "task_note",
         "other",

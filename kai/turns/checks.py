@@ -9,10 +9,11 @@ import anyio
 from anyio import to_thread
 
 from kai import __version__
+from kai.catalog.agents import resolved
 from kai.model.errors import BusyError, FailureKind, KaiError
 from kai.model.ids import ChannelId, PrincipalId, TurnId
 from kai.model.people import Person, Preference
-from kai.store import binding, channels, people, status
+from kai.store import binding, channels, definitions, people, status
 from kai.store.binding import Connection
 from kai.turns.backends import os_user
 from kai.turns.commands import DEFAULT, Commands
@@ -188,6 +189,35 @@ class Checks:
         settings = [asdict(one) for one in parts.config.explained()]
         return {"settings": settings, "changed": changed, "problems": list(parts.config.problems)}
 
+    async def agents(self) -> list[View]:
+        """The agent definitions in force."""
+        return [
+            {
+                "agent": one.name,
+                "purpose": one.purpose,
+                "revision": one.revision,
+                "aliases": list(one.aliases),
+                "capabilities": list(one.capabilities),
+                "skills": [skill.name for skill in one.skills],
+            }
+            for one in self._parts.config.agents.values()
+        ]
+
+    async def agent(self, name: str, revision: str) -> View:
+        """A definition as it reads, or as it read; with every version of it that was in force."""
+        known = resolved(self._parts.config.agents, name)
+        name = known.name if known else name
+        versions = await self._parts.store.read(definitions.revisions, name)
+        if not (known or versions):
+            self._parts.config.agent(name)  # which says what there is
+        wanted = revision or (known.revision if known else versions[0]["revision"])
+        content = await self._parts.store.read(definitions.content, name, wanted)
+        return {
+            **content,
+            "in_force": known is not None and content["revision"] == known.revision,
+            "versions": versions,
+        }
+
     async def reload(self) -> View:
         """Read the configuration again; what is wrong is told, and the last good one stays."""
         loaded = await to_thread.run_sync(self._parts.config.reload)
@@ -195,6 +225,8 @@ class Checks:
         if loaded:
             settings = self._parts.config.settings
             self._parts.pool.max_live, self._parts.pool.idle_s = settings.sessions.max_live, settings.sessions.idle_s
+            known = list(self._parts.config.agents.values())
+            await self._parts.store.write_soft(definitions.note, known, self._parts.clock.now())
         return {"loaded": loaded, "problems": list(self._parts.config.problems)}
 
 

@@ -253,6 +253,12 @@ class FrontDoor:
         operators_only(caller)
         return await self._checks.backend(backend, await self._checks.user_of(caller))
 
+    async def agents(self, caller: Caller) -> list[View]:
+        return await self._checks.agents()
+
+    async def agent(self, caller: Caller, name: str, *, revision: str = "") -> View:
+        return await self._checks.agent(name, revision)
+
     async def status(self, caller: Caller) -> View:
         return await self._checks.status(None if caller.operator else principal_of(caller))
 

@@ -227,6 +227,12 @@ class FakeDoor:
     async def check_backend(self, caller: Caller, backend: str) -> dict[str, Any]:
         return self._view("check_backend", caller, backend)
 
+    async def agents(self, caller: Caller) -> list[dict[str, Any]]:
+        return self._views("agents", caller)
+
+    async def agent(self, caller: Caller, name: str, *, revision: str = "") -> dict[str, Any]:
+        return self._view("agent", caller, name, revision)
+
     async def status(self, caller: Caller) -> dict[str, Any]:
         return self._view("status", caller)
 
