@@ -150,11 +150,12 @@ async def _place(root: Path, count: int) -> AsyncIterator[Place]:
         channel = await store.write(_begin, person)
         for first in range(0, count, _AT_ONCE):
             await store.write_soft(talk, person, channel, range(first, min(count, first + _AT_ONCE)))
-        agent = await to_thread.run_sync(_agent)
+        agent = await to_thread.run_sync(house_agent)
         yield Place(store, folders, person, channel, agent, time.perf_counter() - began)
 
 
-def _agent() -> AgentDefinition:
+def house_agent() -> AgentDefinition:
+    """The agent definition that everybody has who chose none."""
     return load(folder("data") / "agents")["house"]
 
 

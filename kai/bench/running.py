@@ -10,7 +10,7 @@ from typing import Protocol
 
 import click
 
-from kai.bench import assembly, memory, start_up, warm_turn
+from kai.bench import assembly, embedding, memory, memory_turn, search, start_up, warm_turn
 from kai.bench.figures import Figure
 
 
@@ -26,6 +26,13 @@ MEASURES: Mapping[str, Measure] = {
     "start_up": start_up.measure,
     "idle_memory": memory.measure_idle,
     "idle_person": memory.measure_person,
+    "memory_turn_empty": memory_turn.measure_empty,
+    "memory_turn": memory_turn.measure,
+    "search_1000": search.measure_1k,
+    "search_10000": search.measure_10k,
+    "memory_assembly": search.measure_assembly,
+    "query_embedding": embedding.measure,
+    "odd_queries": search.measure_odd,
 }
 
 
@@ -47,18 +54,19 @@ def _row(figure: Figure) -> dict[str, object]:
 
 
 def _table(figures: Sequence[Figure]) -> list[str]:
-    head = f"{'figure':<16} {'kai':>9} {'baseline':>9} {'unit':<4} {'ratio':>6}  {'95 % interval':<15} {'to reach':>8}"
+    head = f"{'figure':<17} {'kai':>9} {'baseline':>9} {'unit':<4} {'ratio':>6}  {'95 % interval':<15} {'to reach':>8}"
     lines = [f"Python {platform.python_version()}, medians of paired ratios", "", head]
     for one in figures:
         between = f"{one.low:.2f} to {one.high:.2f}"
         lines.append(
-            f"{one.name:<16} {one.value:>9.2f} {one.baseline:>9.2f} {one.unit:<4} {one.ratio:>6.2f}  {between:<15} "
+            f"{one.name:<17} {one.value:>9.2f} {one.baseline:>9.2f} {one.unit:<4} {one.ratio:>6.2f}  {between:<15} "
             f"{one.to_reach:>8.2f}{'' if one.is_reached else '  over'}"
         )
     for one in figures:
-        more = "; ".join(
-            f"{name} {value:,.2f}" if isinstance(value, float) else f"{name} {value:,}"
-            for name, value in one.more.items()
-        )
+        more = "; ".join(f"{name} {_told(value)}" for name, value in one.more.items())
         lines += ["", f"{one.name}: {one.pairs} pairs, against {one.against}", *([f"  {more}"] if more else [])]
     return lines
+
+
+def _told(value: object) -> str:
+    return f"{value:,.2f}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)

@@ -6,7 +6,10 @@ import click
 
 from kai.commands.verb import json_option
 
-NAMES = ("warm_turn", "assembly_growth", "start_up", "idle_memory", "idle_person")
+NAMES = (
+    "warm_turn", "assembly_growth", "start_up", "idle_memory", "idle_person", "memory_turn_empty", "memory_turn",
+    "search_1000", "search_10000", "memory_assembly", "query_embedding", "odd_queries",
+)  # fmt: skip
 
 
 @click.group(invoke_without_command=True)

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from kai.bench import running
+from kai.bench import running, search
 from kai.bench.figures import Figure, paired
+from kai.bench.search import Size
 from kai.commands.bench import NAMES
 
 
@@ -48,8 +49,12 @@ def test_every_figure_can_be_taken(name: str, tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr("kai.bench.assembly._QUICK_LONG", 3_000)
     monkeypatch.setattr("kai.bench.memory._QUICK_PEOPLE", 40)
     monkeypatch.setattr("kai.bench.start_up._QUICK_PAIRS", 2)
+    monkeypatch.setattr("kai.bench.memory_turn._RECORDS", 5)
+    place = search.place
+    monkeypatch.setattr(search, "place", lambda root, size: place(root, Size(min(200, size.active), 50, 400)))
     figure = running.MEASURES[name](tmp_path, quick=True)
     assert figure.name == name
     assert figure.low <= figure.ratio <= figure.high
-    assert figure.low > 0 or name == "idle_person"  # a few people weigh less than the noise of one process
-    assert figure.ratio < 20 * figure.to_reach  # a figure is judged on a quiet machine, not among other tests
+    # A few people weigh less than the noise of one process, and errors there are none.
+    assert figure.low > 0 or name in ("idle_person", "odd_queries")
+    assert figure.ratio <= 20 * figure.to_reach  # a figure is judged on a quiet machine, not among other tests
