@@ -31,7 +31,7 @@ check: $(TOOLS) ## every gate: lint, types, floors, spelling, dependencies, size
 test: $(TOOLS) ## all set-up that tests need (apt and npm packages too), then the tests
 	@scripts/setup-tests
 	@scripts/install-agents
-	@$(BIN)/python -m pytest -n 2 --dist worksteal
+	@$(BIN)/python -m pytest -n 2 --dist worksteal -rfER
 
 fix: $(TOOLS) ## let the linter mend what it can
 	@$(BIN)/ruff check --fix kai tests backends
