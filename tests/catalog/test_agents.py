@@ -105,3 +105,20 @@ def test_the_time_in_a_definition_is_a_warning_with_its_place(tmp_path: Path) ->
     warned = agents.warnings(tmp_path)
     assert [(each.line, each.path) for each in warned] == [(2, "instructions"), (2, "instructions")]
     assert "should stay the same" in warned[0].message
+
+
+def test_a_definition_is_meant_by_name_in_any_case_by_alias_and_by_revision(tmp_path: Path) -> None:
+    (tmp_path / "pumps.yaml").write_text("purpose: pumps\naliases: [Water]\n".replace("Water", "water"))
+    (tmp_path / "lamps.yaml").write_text("purpose: lamps\n")
+    known = agents.load(tmp_path)
+    for word in ("pumps", " PUMPS ", "Water", known["pumps"].revision):
+        assert agents.resolved(known, word) is known["pumps"]
+    assert agents.resolved(known, "wter") is None
+
+
+@pytest.mark.parametrize(("alias", "other"), [("lamps", ""), ("light", "aliases: [light]\n"), ("No Name", "")])
+def test_an_alias_is_nobody_elses_name(tmp_path: Path, alias: str, other: str) -> None:
+    (tmp_path / "pumps.yaml").write_text(f"purpose: pumps\naliases: ['{alias}']\n")
+    (tmp_path / "lamps.yaml").write_text(f"purpose: lamps\n{other}")
+    (problem,) = _told(tmp_path)
+    assert "cannot be another name" in problem
