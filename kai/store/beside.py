@@ -13,13 +13,9 @@ _REACH = 2  # messages: between two of a person's stands an answer
 def neighbours(db: Connection, seqs: Sequence[int]) -> list[tuple[int, int]]:
     """Rows of records with the rows of the nearest before and after each in the same talk, as pairs."""
     found = db.execute(
-        "SELECT r.seq, o.seq, n.number > m.number FROM json_each(?) j CROSS JOIN mem_record r ON r.seq = j.value "
-        "JOIN mem_revision v ON v.record = r.record AND v.revision = r.revision "
-        "JOIN message m ON m.message = v.message "
-        "JOIN message n ON n.channel = m.channel AND n.number BETWEEN m.number - ? AND m.number + ? "
-        "AND n.number <> m.number JOIN mem_revision w ON w.message = n.message "
-        "JOIN mem_record o ON o.record = w.record AND o.revision = w.revision AND o.status = 'active' "
-        "ORDER BY r.seq, abs(n.number - m.number)",
+        "SELECT a.seq, b.seq, b.number > a.number FROM json_each(?) j CROSS JOIN mem_beside a ON a.seq = j.value "
+        "CROSS JOIN mem_beside b ON b.channel = a.channel AND b.number BETWEEN a.number - ? AND a.number + ? "
+        "AND b.number <> a.number ORDER BY a.seq, abs(b.number - a.number)",
         (json.dumps(seqs), _REACH, _REACH),
     )
     nearest: dict[tuple[int, bool], int] = {}

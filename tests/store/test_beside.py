@@ -4,6 +4,7 @@ from kai.model.ids import MessageId, fresh
 from kai.model.memory import NewRecord, Scope
 from kai.model.messages import Author
 from kai.store import beside, messages, records
+from kai.store.migrate import _statements, shipped
 from tests.store.house import ANN, House
 
 
@@ -42,3 +43,38 @@ def test_what_is_forgotten_is_nobodys_neighbour(house: House) -> None:
 def test_when_it_was_said_is_told(house: House) -> None:
     one = saved(house, "one")
     assert beside.said(house.db, [one, 99]).keys() == {one}
+
+
+def test_a_corrected_record_stands_where_it_was_said_again(house: House) -> None:
+    one, two = saved(house, "one"), saved(house, "two")
+    far = said(house, "one, but red")
+    record = house.db.execute("SELECT record FROM mem_record WHERE seq = ?", (one,)).fetchone()[0]
+    for _ in range(3):
+        far = said(house, "one, but red")
+    scope = Scope(ANN, house.main.channel, message=far)
+    records.correct(house.db, scope, record, "one, but red", None, fresh("o"), house.now)
+    assert beside.neighbours(house.db, [two]) == []
+    three = saved(house, "three")
+    assert sorted(beside.neighbours(house.db, [one, three])) == [(one, three), (three, one)]
+
+
+def test_what_stands_on_another_shelf_too_stands_beside_until_it_stands_on_none(house: House) -> None:
+    one, two = saved(house, "one"), saved(house, "two")
+    house.db.execute("INSERT INTO mem_shelf (shelf, words) VALUES ('channel/c-x', '1')")
+    house.db.execute("INSERT INTO mem_indexed SELECT max(s.seq), ?, 1 FROM mem_shelf s", (two,))
+    for left in ([(one, two)], []):
+        house.db.execute(
+            "DELETE FROM mem_indexed WHERE seq = ?1 AND shelf = (SELECT max(shelf) FROM mem_indexed WHERE seq = ?1)",
+            (two,),
+        )
+        assert beside.neighbours(house.db, [one]) == left
+
+
+def test_records_of_an_older_database_have_their_place(house: House) -> None:
+    one, two = saved(house, "one"), saved(house, "two")
+    sql = next(one.sql for one in shipped() if "beside" in one.name)
+    for kind, name in (("TRIGGER", "mem_beside_came"), ("TRIGGER", "mem_beside_went"), ("TABLE", "mem_beside")):
+        house.db.execute(f"DROP {kind} {name}")
+    for statement in _statements(sql):
+        house.db.execute(statement)
+    assert sorted(beside.neighbours(house.db, [one, two])) == [(one, two), (two, one)]
