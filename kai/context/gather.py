@@ -242,7 +242,9 @@ async def _with_past(facts: Facts, sources: Sources, asked: Asked) -> Facts:
 def _past(
     db: Connection, channel: ChannelId, number: int | None, limit: int, reply_to: MessageId | None, kept_only: bool
 ) -> tuple[HistoryFacts, str]:
+    present = channels.get(db, channel).members
     newest = messages.recent(db, channel, _NEWEST if number is None else number, limit) if limit else ()
+    newest = channels.heard(db, newest, present)
     total = number - 1 if number is not None else newest[-1].number if newest else 0
     quote = ""
     if reply_to is not None:
@@ -250,7 +252,8 @@ def _past(
         with suppress(UnknownThingError):
             answered = messages.get(db, reply_to)
             is_kept = not (answered.temporary and kept_only)
-            quote = answered.text if answered.channel == channel and is_kept else ""
+            is_for_all = answered.channel == channel and bool(channels.heard(db, [answered], present))
+            quote = answered.text if is_for_all and is_kept else ""
     return HistoryFacts(newest, total, refused=turns.refused(db, newest)), quote
 
 

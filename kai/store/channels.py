@@ -1,10 +1,11 @@
 """Channels, who is in them and since when, the addresses bound to them, and the seats in them."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 
 from kai.model.errors import DeniedError, UnknownThingError
 from kai.model.ids import AddressId, ChannelId, MessageId, PrincipalId, SeatId, fresh
+from kai.model.messages import Message
 from kai.model.people import Address, Channel, ChannelKind, Seat
 from kai.store.binding import Connection
 from kai.store.columns import insert, maybe, read_all, stamp, the
@@ -131,6 +132,12 @@ def audience(db: Connection, message: MessageId) -> frozenset[PrincipalId]:
         (message,),
     )
     return frozenset(PrincipalId(row[0]) for row in rows)
+
+
+def heard(db: Connection, found: Iterable[Message], present: Collection[PrincipalId]) -> tuple[Message, ...]:
+    """Those of `found` at which everybody in `present` was there: someone joining is silence, someone leaving fine."""
+    wanted = set(present)
+    return tuple(one for one in found if wanted <= audience(db, one.message))
 
 
 def address(db: Connection, bridge: str, chat: str, thread: str) -> Address | None:

@@ -1,17 +1,26 @@
 """Finding the messages of a channel by their words."""
 
+import json
+from collections.abc import Sequence
+
 from kai.model.ids import ChannelId
 from kai.model.messages import Message
 from kai.store import messages, words
 from kai.store.binding import Connection
 
 _QUERY_TOKENS = 64
+_QUERY_TERMS = 512  # tokens times channels
 _POSTINGS = 10_000  # messages that one search ranks at most: SQLite scores every match, however common the word
 
 
-def search(db: Connection, channel: ChannelId, text: str, limit: int) -> tuple[Message, ...]:
-    """Messages of `channel` that hold words of `text`, best first. No text raises; one without words finds nothing."""
-    query = _query(db, channel, text)
+def search(
+    db: Connection, channel: ChannelId, text: str, limit: int, also: Sequence[ChannelId] = ()
+) -> tuple[Message, ...]:
+    """Messages of `channel`, and of those in `also`, that hold words of `text`, best first.
+
+    No text raises; one without words finds nothing.
+    """
+    query = _query(db, [channel, *also], text)
     if not query:
         return ()
     rows = db.execute(
@@ -39,14 +48,18 @@ def refresh(db: Connection) -> None:
             db.execute("ROLLBACK")
 
 
-def _query(db: Connection, channel: ChannelId, text: str) -> str:
+def _query(db: Connection, channels: Sequence[ChannelId], text: str) -> str:
     """An FTS5 query: marked words in double quotes joined by OR, the rarest first while the bound lasts.
 
     When the rarest alone is beyond it, its newest messages are ranked.
     """
-    row = db.execute("SELECT seq FROM channel WHERE channel = ?", (channel,)).fetchone()
-    wanted = list(dict.fromkeys(words.tokens(text, query=True)))[:_QUERY_TOKENS] if row else []
-    terms = [f'"{words.mark(row[0])}{token.rstrip("*")}"{"*" if token.endswith("*") else ""}' for token in wanted]
+    rows = db.execute(
+        "SELECT seq FROM channel WHERE channel IN (SELECT value FROM json_each(?))", (json.dumps(channels),)
+    ).fetchall()
+    wanted = list(dict.fromkeys(words.tokens(text, query=True)))[: max(4, _QUERY_TERMS // (len(rows) or 1))]
+    wanted = wanted[:_QUERY_TOKENS] if rows else []
+    marks = [words.mark(seq) for (seq,) in rows]
+    terms = [f'"{mark}{one.rstrip("*")}"{"*" if one.endswith("*") else ""}' for one in wanted for mark in marks]
     counted = sorted((_matches(db, term), term) for term in terms)
     parts: list[str] = []
     named = 0

@@ -67,9 +67,8 @@ def scope_of(db: Connection, run: LiveRun, rights: frozenset[Right] = frozenset(
 
 
 def may_be_shown(db: Connection, scope: RunScope, found: tuple[Message, ...]) -> tuple[Message, ...]:
-    """Those of `found` at which everybody was present who reads along now: someone joining is silence."""
-    present = set(scope.channel.members)
-    return tuple(one for one in found if present <= channels.audience(db, one.message))
+    """Those of `found` at which everybody was present who reads along now."""
+    return channels.heard(db, found, scope.channel.members)
 
 
 def told(message: Message, chars: int) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """What may be seen from outside, read in one hop each. Rights are looked up in the same moment as the thing itself."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -129,16 +130,32 @@ def channel_views(db: Connection, caller: Caller) -> list[View]:
     return [channel_view(db, caller, one.channel) for one in found]
 
 
+_PAGES = 20  # looked through for what a member has heard, who came later or was away
+
+
 def history(db: Connection, caller: Caller, channel: ChannelId, before: int | None, limit: int) -> list[View]:
     """Messages of a channel before number `before`, oldest first."""
-    allowed_channel(db, caller, channel)
-    return [message_view(one) for one in messages.recent(db, channel, before or NEVER, limit)]
+    heard: list[View] = []
+    for _ in range(_PAGES):
+        page = messages.recent(db, channel, before or NEVER, limit)
+        heard = _heard(db, caller, channel, page) + heard
+        if len(page) < limit or len(heard) >= limit:
+            break
+        before = page[0].number
+    return heard[-limit:]
 
 
 def found(db: Connection, caller: Caller, channel: ChannelId, query: str, limit: int) -> list[View]:
     """Messages of a channel that hold the words of `query`, best first."""
     allowed_channel(db, caller, channel)
-    return [message_view(one) for one in search.search(db, channel, query, limit)]
+    return _heard(db, caller, channel, search.search(db, channel, query, limit))
+
+
+def _heard(db: Connection, caller: Caller, channel: ChannelId, found: Sequence[Message]) -> list[View]:
+    """A member reads what was said while they were there; an operator beside it, all."""
+    where = allowed_channel(db, caller, channel)
+    present = [one for one in where.members if one == caller.principal]
+    return [message_view(one) for one in channels.heard(db, found, present)]
 
 
 def message_view(message: Message) -> View:

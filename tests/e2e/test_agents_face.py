@@ -85,9 +85,9 @@ async def test_an_agent_of_every_protocol_calls_the_tools_of_its_run(tmp_path: P
         turn = await kai.ask("FAKE:run=kai_tool_history-search_pump")
         status, _, answer = turn["answer_text"].partition(": ")
         assert status == "0", answer
-        texts = [one["text"] for one in json.loads(answer)["messages"]]
-        assert "the greenhouse pump hums" in texts
-        assert "a pump elsewhere" not in texts
+        found = {one["text"]: one.get("channel") for one in json.loads(answer)["messages"]}
+        assert found["the greenhouse pump hums"] is None
+        assert found["a pump elsewhere"] == "other", "a person's private conversations are one past"
         assert len(turn["tool_lines"]) == 1
         assert turn["tool_lines"][0].endswith(": ok")
         shown = await kai.ask("FAKE:run=kai_tool_turn-show")

@@ -17,8 +17,8 @@ def test_a_thread_is_opened_in_a_sandbox_that_asks() -> None:
     assert (initialized["method"], "id" in initialized) == ("initialized", False)
     assert account["method"] == "account/read"
     assert thread["method"] == "thread/start"
-    server = {"command": "/bin/kai", "args": ["mcp"], "env": {"A": "b"}, "default_tools_approval_mode": "prompt"}
-    server |= {"tools": {"look": {"approval_mode": "approve"}}, "required": True}
+    server: dict[str, Any] = {"command": "/bin/kai", "args": ["mcp"], "env": {"A": "b"}, "required": True}
+    server |= {"default_tools_approval_mode": "prompt", "tools": {"look": {"approval_mode": "approve"}}}
     assert thread["params"] == {
         "cwd": "/cwd",
         "approvalPolicy": "on-request",

@@ -47,8 +47,7 @@ SENTENCES = {
 WAITS = {
     "S04": "a delegated child",
     "S11": "temporary mode", "S16": "delegation", "S20": "bridges", "S22": "seen in tests of the spawner",
-    "S23": "tools of memory", "S24": "seen in tests of the spine", "S25": "observation gaps",
-    "S28": "seen in the golden files and make matrix-switch", "S29": "tools of the run",
+    "S24": "seen in tests of the spine", "S25": "observation gaps",
+    "S28": "seen in the golden files and make matrix-switch",
     "S37": "seen in make crash",
-    "S39": "history search over channels",
 }  # fmt: skip

@@ -135,3 +135,23 @@ async def test_a_person_gets_no_os_user_that_the_machine_does_not_have(kai: Kai)
         assert caught.value.field == "os_user"
     own = kai.daemon.door._checks.own_user
     assert (await kai.client.change_person(eve["principal"], {"os_user": own}))["os_user"] == own
+
+
+async def test_who_joins_later_reads_nothing_of_before_and_the_others_all(kai: Kai) -> None:
+    bob, read = await bob_of(kai), kai.daemon.parts.store.read
+    me = (await kai.client.people())[0]["name"]
+    room = ChannelId((await kai.client.add_channel("kitchen", members=[me]))["channel"])
+    await kai.client.bind(room, "terminal", "shell", "kitchen")
+    await kai.ask("a quince, before", thread="kitchen")
+    await kai.client.member(room, "Bob")
+    await kai.ask("a quince, after", thread="kitchen")
+
+    async def said(caller: Caller) -> list[list[str]]:
+        shown = await read(views.history, caller, room, None, 1), await read(views.history, caller, room, None, 50)
+        every = [*shown, await read(views.found, caller, room, "quince", 50)]
+        return [sorted({one["text"] for one in rows if one["author"] == "person"}) for rows in every]
+
+    own = (await kai.client.people())[0]["principal"]
+    mine = Caller(PrincipalId(own), "terminal", operator=False, os_user="me")
+    assert (await said(bob))[1:] == [["a quince, after"]] * 2
+    assert (await said(mine))[1:] == [["a quince, after", "a quince, before"]] * 2
