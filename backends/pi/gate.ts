@@ -2,6 +2,10 @@
 import kai from "./kai.ts";
 
 const READS = new Set(["read", "grep", "find", "ls"]);
+// Tools of kai that only look, as commands: with plain words alone, so that nothing else hides in the line.
+const LOOKS = (process.env.KAI_LOOKS ?? "").split(",").filter(Boolean).map((name) => name.replaceAll("_", "[_-]"));
+const LOOK = new RegExp(`^kai tool (${LOOKS.join("|")})( [\\p{L}\\p{N} .,:?'"_-]*)?$`, "u");
+const looks = (tool, input) => LOOKS.length > 0 && tool === "bash" && LOOK.test(input?.command ?? "");
 
 export default (pi) => {
   kai(pi);
@@ -12,7 +16,7 @@ export default (pi) => {
 
   pi.on("tool_call", async ({ toolName: tool, toolCallId: id, input }, ctx) => {
     const about = `${tool}:${input?.command ?? input?.path ?? JSON.stringify(input)}`;
-    if (READS.has(tool) || always.has(about)) return undefined;
+    if (READS.has(tool) || always.has(about) || looks(tool, input)) return undefined;
     const title = JSON.stringify({ "kai.gate": { tool, id, input } });
     const answer = await ctx.ui.select(title, ["once", "always", "deny"], { signal: ctx.signal });
     if (answer === "always") always.add(about);

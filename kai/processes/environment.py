@@ -19,6 +19,7 @@ from kai.processes.marks import MARK
 
 SOCKET = "KAI_SOCKET"
 RUN_FILE = "KAI_RUN_FILE"  # holds the token; not named for it, as agents keep *TOKEN* from what they start
+LOOKS = "KAI_LOOKS"  # names of kai's tools that only look, where no MCP server tells them
 _PASSED = ("LANG", "LANGUAGE", "TERM", "TZ", "TMPDIR")
 _LOCALE = re.compile(r"LC_[A-Z]+")
 _SYSTEM_PATH = ("/usr/local/bin", "/usr/bin", "/bin")

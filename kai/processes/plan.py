@@ -5,7 +5,7 @@ import pwd
 import re
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -14,7 +14,7 @@ from kai.catalog.discover import native_of
 from kai.model.backends import Manifest
 from kai.model.errors import BadInputError, FailureKind, LaunchError
 from kai.model.ids import RunId
-from kai.processes.environment import RUN_FILE, Owner, environment, search_path
+from kai.processes.environment import LOOKS, RUN_FILE, Owner, environment, search_path
 from kai.processes.launcher import LaunchSpec
 
 ARGV_BYTES = 64 * 1024  # the system takes 128 KiB for one argument; what is longer belongs on stdin, unseen by others
@@ -45,11 +45,13 @@ def plan(  # noqa: PLR0913 - every choice that makes a run, by name
     socket_path: Path,
     token_path: Path | None = None,
     mcp: Mapping[str, str] | None = None,
+    looks: Sequence[str] = (),
     inherited: Mapping[str, str] | None = None,
 ) -> LaunchPlanned:
     """Plan one run. `permissions` is "ask" or "bypass"; empty `model`, `effort`, `resume` leave their arguments out.
 
-    `mcp` fills the group of that name, which is left out without it.
+    `mcp` fills the group of that name, which is left out without it; `looks` names tools of kai that only look, for
+    gates that let their commands pass.
     `inherited` is the daemon's environment unless given. Looks at files: call it in a thread. Raises `LaunchError`
     (kind MISSING with how to install it, UNSUPPORTED, LAUNCH) and `BadInputError` for a value that is no such value.
     """
@@ -68,6 +70,7 @@ def plan(  # noqa: PLR0913 - every choice that makes a run, by name
     # Last, so that nothing there stands in for what is the person's: `kai tool` is all that is wanted of it.
     env["PATH"] += f":{Path(sys.executable).parent}"
     env |= {} if token_path is None else {RUN_FILE: str(token_path)}
+    env |= {LOOKS: ",".join(looks)} if looks else {}
     if permissions == "bypass" and ROOT_BYPASS_NEEDS_SANDBOX in manifest.quirks and _is_root(os_user):
         env["IS_SANDBOX"] = "1"
         notes += (

@@ -25,8 +25,12 @@ def offered(parts: Parts, route: Route, run: RunId) -> tuple[McpServer, ...]:
         return ()
     token = parts.live_runs.token_file(run, route.os_user)
     env = {MARK: run, SOCKET: str(parts.socket)} | ({RUN_FILE: str(token)} if token else {})  # some CLIs pass on none
-    looks = tuple(tool.name for tool in route_tools(parts, route) if not tool.changes)
-    return (McpServer(NAME, sys.executable, PUMP, tuple(env.items()), looks),)
+    return (McpServer(NAME, sys.executable, PUMP, tuple(env.items()), looking(parts, route)),)
+
+
+def looking(parts: Parts, route: Route) -> tuple[str, ...]:
+    """The names of the run's tools that only look."""
+    return tuple(tool.name for tool in route_tools(parts, route) if not tool.changes)
 
 
 PUMP = ("-I", "-S", str(module_file("commands/mcp_pump.py")))

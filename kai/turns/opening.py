@@ -25,7 +25,7 @@ from kai.turns.backends import home_of_login
 from kai.turns.backends import os_user as own_user
 from kai.turns.background import Background
 from kai.turns.facts import identity_mark, memory_mode, route_tools
-from kai.turns.offering import fills, offered
+from kai.turns.offering import fills, looking, offered
 from kai.turns.parts import Parts
 from kai.turns.pool import Live, Opener
 from kai.turns.protection import refuse_shared
@@ -225,6 +225,7 @@ class Opening:
             socket_path=self._parts.socket,
             token_path=self._parts.live_runs.token_file(run, route.os_user),
             mcp=mcp,
+            looks=() if route.manifest.can.mcp else looking(self._parts, route),
         )
         return replace(planned, spec=replace(planned.spec, hold_s=self._parts.launcher.hold_s))
 

@@ -185,3 +185,8 @@ def test_servers_go_along_where_the_backend_takes_them_as_arguments(home: Path) 
     argv = planned(home, group, mcp=fills, model="m").spec.argv
     assert argv[-3:] == ("--mcp-config", '{"mcpServers":{"kai":{"args":["{model}"]}}}', "--allowedTools=a,b")
     assert "--mcp-config" not in planned(home, group).spec.argv
+
+
+def test_a_gate_learns_which_tools_only_look(home: Path) -> None:
+    assert planned(home, looks=("turn_show", "history_read")).spec.env["KAI_LOOKS"] == "turn_show,history_read"
+    assert "KAI_LOOKS" not in planned(home).spec.env

@@ -79,6 +79,7 @@ class Bench:
     manifest: Manifest
     runs: list[RunId] = field(default_factory=list)
     dispatches: int = 0
+    looks: tuple[str, ...] = ()  # tools of kai that only look
     aside: list[str] = field(default_factory=list)  # what agents said outside their turns
 
     @classmethod
@@ -128,6 +129,7 @@ class Bench:
                 os_user=getpass.getuser(),
                 home=self.home,
                 socket_path=self.folder / "no.sock",
+                looks=self.looks,
                 inherited=inherited,
             )
         )

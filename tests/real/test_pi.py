@@ -68,6 +68,20 @@ async def test_what_only_reads_is_not_asked_about(bench: Bench) -> None:
     assert "what is there" in seen.text
 
 
+async def test_a_command_of_kai_that_only_looks_passes_the_gate_and_nothing_that_hides_in_one(bench: Bench) -> None:
+    looks = "kai tool history_search a quince"
+    lines = [looks, "kai tool history-search --query 'a quince'", f"{looks}; touch made", f"{looks} $(touch made)"]
+    lines += [f"{looks} > made", f"{looks} `touch made`", f"{looks} | tee made", "kai tool memory_save x", "kai tool"]
+    bench.looks = ("history_search",)
+    async with bench.session() as session:
+        asked = [
+            len((await bench.turn(session, f"{FRONT}STUB:bash={one.replace(';', ' ; ')}", choose=None)).asks)
+            for one in lines
+        ]
+    assert asked == [0, 0, 1, 1, 1, 1, 1, 1, 1]
+    assert not (bench.workspace / "made").exists()
+
+
 async def test_an_interrupt_while_it_asks_keeps_the_session_and_runs_nothing(bench: Bench) -> None:
     bench.limits(stop_s=30.0)
     async with bench.session() as session:
