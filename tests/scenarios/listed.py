@@ -45,8 +45,7 @@ SENTENCES = {
 }
 # Those of which a part is proven elsewhere or waits for what is not built; they count as "not yet".
 WAITS = {
-    "S04": "a delegated child",
-    "S11": "temporary mode", "S16": "delegation", "S20": "bridges", "S22": "seen in tests of the spawner",
+    "S20": "bridges", "S22": "seen in tests of the spawner",
     "S24": "seen in tests of the spine", "S25": "observation gaps",
     "S28": "seen in the golden files and make matrix-switch",
     "S37": "seen in make crash",

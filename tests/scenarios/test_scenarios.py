@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.scenarios import assembly, audience, lifecycle, temporary, tools, work
+from tests.scenarios import assembly, audience, lifecycle, routes, temporary, tools, work
 from tests.scenarios.harness import SCENARIOS, Removal, Stage
 from tests.scenarios.listed import SENTENCES, WAITS
 
 pytestmark = pytest.mark.anyio
-PLAYED = (assembly, audience, lifecycle, temporary, tools, work)  # each registers its own
+PLAYED = (assembly, audience, lifecycle, routes, temporary, tools, work)  # each registers its own
 CONTROLS = [
     pytest.param(name, removal, id=f"{name}-{number}")
     for name, one in SCENARIOS.items()
