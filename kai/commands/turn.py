@@ -64,12 +64,17 @@ def list_(how: Verb, channel: str, limit: int) -> None:
 def show(how: Verb, turn: str) -> None:
     """Show a turn: message, answer, tools, attempts, open questions."""
     found = how.ask(of_turn(turn, Client.turn))
-    how.facts(found, ("text", "answer_text", "tool_lines", "dispatches", "questions"))
+    how.facts(found, ("text", "answer_text", "tool_lines", "dispatches", "questions", "delegations"))
     if how.as_json:
         return
     for attempt in found["dispatches"]:
         facts({f"attempt {attempt['attempt']}": _attempt(attempt)})
     lines([f"\n> {found['text']}\n", *(f"· {cell(line)}" for line in found["tool_lines"]), found["answer_text"]])
+    if work := found.get("delegations"):
+        rows = [
+            [one["agent"], one["turn"], "ended" if one["ended_at"] else "goes on", cell(one["reason"])] for one in work
+        ]
+        table(("delegated to", "turn", "", "why"), rows)
     if found["questions"]:
         table(("open question", "title"), [[one["ask"], cell(one["title"])] for one in found["questions"]])
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from kai.log import log
+from kai.model.errors import KaiError
 from kai.model.ids import ChannelId, TurnId
 from kai.model.memory import MemoryReceipt
 from kai.model.work import Delegation
@@ -14,6 +15,9 @@ from kai.store.delegations import Bounds, Wanted
 
 if TYPE_CHECKING:
     from kai.turns.parts import Parts
+
+
+RETRY_S = 5.0  # until what could not be ended is ended again
 
 
 class Delegating:
@@ -68,7 +72,7 @@ class Delegating:
         if (over := self._over.get(turn)) is not None:
             over.set()
         if self.asks_for_some(turn):
-            parts.pool.later(self.end_children, parts, turn, "what asked for it has ended")
+            parts.pool.later(self._end_later, parts, turn)
 
     async def end_children(self, parts: "Parts", turn: TurnId, why: str) -> None:
         """Stop all that a turn has delegated, and return when it has ended."""
@@ -79,6 +83,12 @@ class Delegating:
             for one in going_on:
                 stopping.start_soon(self._stop, one)
 
+    async def _end_later(self, parts: "Parts", turn: TurnId) -> None:
+        try:
+            await self.end_children(parts, turn, "what asked for it has ended")
+        except KaiError as error:  # a full disk must not end the daemon; at their limit they are ended again
+            log.warning("work.not_ended", turn=turn, problem=error.sentence)
+
     def _keep_watch(self, parts: "Parts", made: Delegation, limit_s: float) -> None:
         self._over[made.turn] = anyio.Event()
         self._parents[made.turn] = made.parent
@@ -87,12 +97,17 @@ class Delegating:
     async def _watch(self, parts: "Parts", made: Delegation, limit_s: float) -> None:
         """End it at its limit, and let go of its session when it is over."""
         over = self._over[made.turn]
-        with anyio.move_on_after(limit_s):
-            await over.wait()
-        if not over.is_set():
+        while not over.is_set():
+            with anyio.move_on_after(limit_s):
+                await over.wait()
+                break
             log.warning("work.too_long", delegation=made.delegation, turn=made.turn, limit_s=made.limit_s)
-            await parts.store.write(delegations.why, [made.delegation], f"it took longer than {made.limit_s:g} s")
-            await self._stop(made)
+            try:
+                await parts.store.write(delegations.why, [made.delegation], f"it took longer than {made.limit_s:g} s")
+                await self._stop(made)
+            except KaiError as error:
+                log.warning("work.not_ended", turn=made.turn, problem=error.sentence)
+                limit_s = RETRY_S
         await parts.pool.close(made.channel, "its work is over")
         del self._over[made.turn], self._parents[made.turn]
 

@@ -9,7 +9,7 @@ from kai.model.ids import ChannelId, PrincipalId, TurnId
 from kai.model.messages import Message
 from kai.model.people import Channel
 from kai.model.turns import Turn
-from kai.store import channels, messages, naming, people, questions, search, snapshots, turns
+from kai.store import channels, delegations, messages, naming, people, questions, search, snapshots, turns
 from kai.store.binding import Connection
 from kai.turns.door import Caller
 
@@ -95,6 +95,7 @@ def turn_view(db: Connection, caller: Caller, turn: TurnId) -> View:
         "detail": turns.particulars(db, found.turn)[0],
         "dispatches": [asdict(one) for one in snapshots.dispatches(db, found.turn)],
         "questions": [asdict(one) for one in questions.open_of(db, found.turn)],
+        "delegations": [asdict(one) for one in delegations.children(db, found.turn)],
     }
 
 

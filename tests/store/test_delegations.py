@@ -14,7 +14,7 @@ from tests.store.house import ANN, BOB, House
 
 
 def running(house: House, **more: object) -> TurnId:
-    turn = house.accept("find it", **more).turn
+    turn = house.accept("find it", **more).turn  # type: ignore[arg-type]
     assert turn is not None
     house.begin(turn)
     return turn
