@@ -29,12 +29,14 @@ class Installed:
     """What was found. `program` is absolute, None when there is none; `version` "" when unknown.
 
     `logged_in` None: it cannot be told. `problem` says why the backend cannot be used; empty when it can.
+    `too_old`: it, or the Node it needs, tells a version that is older than what is needed.
     """
 
     program: str | None
     version: str
     logged_in: bool | None
     problem: str
+    too_old: bool = False
 
 
 def discover(
@@ -67,7 +69,7 @@ def discover(
     try:
         problem = _node_problem(manifest, program, path, lambda node: ask((node, "--version"), clean, VERSION_LIMIT_S))
         if problem:
-            return Installed(program, "", logged_in, problem)
+            return Installed(program, "", logged_in, problem, too_old=True)
         argv = (program, *(_filled(part, manifest) for part in manifest.version_argv))
         output = ask(argv, clean, VERSION_LIMIT_S)
     except TimeoutError:
@@ -78,7 +80,7 @@ def discover(
     if manifest.version_min and is_older(version, manifest.version_min):
         told = f"version {version}" if version else f"no version but {output.strip()[:120]!r}"
         problem = f"{program} tells {told}; {manifest.version_min} or newer is needed{install}"
-    return Installed(program, version, logged_in, problem)
+    return Installed(program, version, logged_in, problem, too_old=bool(version and problem))
 
 
 class Versions:
@@ -132,10 +134,15 @@ def login_state(
     """True or False when it can be told; None when nothing is listed, or the home may not be looked into."""
     if not login.files and not login.env:
         return None
-    found = [_size(home / name) for name in login.files] if sizes is None else sizes
-    if any(env.get(name) for name in login.env) or any((size or 0) > len(_EMPTY_LOGIN) for size in found):
+    if any(env.get(name) for name in login.env) or has_login_file(login, home, sizes):
         return True
     return False if sizes is not None or os.access(home, os.X_OK, effective_ids=True) else None
+
+
+def has_login_file(login: Login, home: Path, sizes: Sequence[int | None] | None = None) -> bool:
+    """Whether a login of somebody's own is seen; `sizes` as for `discover`."""
+    found = [_size(home / name) for name in login.files] if sizes is None else sizes
+    return any((size or 0) > len(_EMPTY_LOGIN) for size in found)
 
 
 def _size(path: Path) -> int | None:

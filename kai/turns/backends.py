@@ -52,6 +52,15 @@ class Backends:
             self._known[key] = await to_thread.run_sync(lambda: look(path=search_path(home)), limiter=self._at_once)
         return self._known[key]
 
+    async def refuse_old(self, manifest: Manifest, user: str) -> None:
+        """Raises `LaunchError` (OLD) for a program that is known to be too old, and is so still at this moment."""
+        if not (await self.installed(manifest, user)).too_old:
+            return
+        self.forget(manifest.id)
+        found = await self.installed(manifest, user)
+        if found.too_old:
+            raise LaunchError(manifest.title, found.problem, FailureKind.OLD)
+
     async def is_logged_out(self, manifest: Manifest, user: str) -> bool:
         """Whether `user` is known to have no login of `manifest`, by a look at this moment."""
         home = await to_thread.run_sync(home_of_login, user)

@@ -147,6 +147,7 @@ class Opening:
         @asynccontextmanager
         async def open_it() -> AsyncIterator[Session]:
             await refuse_shared(self._parts, route.os_user)
+            await self._parts.backends.refuse_old(route.manifest, route.os_user)
             setup = await to_thread.run_sync(self.setup, route, run)
             planned = await to_thread.run_sync(self._plan, route, row.native_id, run, fills(setup.mcp_servers))
             for note in () if route.delegated else planned.notes:

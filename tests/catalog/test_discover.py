@@ -72,7 +72,7 @@ def test_the_program_behind_a_script_is_taken_where_it_is_found(tmp_path: Path, 
 def test_an_old_version_is_told_with_what_is_needed(tmp_path: Path, home: Path) -> None:
     path = _program(tmp_path / "bin", "echo 2.1.8")
     found = discover(MANIFEST, path=path, home=home, env={})
-    assert (found.version, found.logged_in) == ("2.1.8", False)
+    assert (found.version, found.logged_in, found.too_old) == ("2.1.8", False, True)
     assert "tells version 2.1.8; 2.1.9 or newer is needed; install it with" in found.problem
 
 
@@ -104,6 +104,7 @@ def test_a_node_that_is_too_old_is_named_with_the_mend_before_the_script_is_star
         assert f"{script} needs Node 22.19 or newer, and " in found.problem
         assert told in found.problem
         assert "install a newer one, and put its folder first on the PATH" in found.problem
+        assert found.too_old
     else:
         assert (found.problem, found.version) == ("", "9.9.9")
 
@@ -117,6 +118,7 @@ def test_a_program_that_cannot_start_is_told_in_its_own_words(tmp_path: Path, ho
     path = _program(tmp_path / "bin", "echo \"env: 'node': No such file or directory\" >&2; exit 127")
     found = discover(MANIFEST, path=path, home=home, env={})
     assert "env: 'node': No such file or directory" in found.problem
+    assert not found.too_old, "where no version is told nothing is known of its age"
     (tmp_path / "bin/toy").write_text("#!/nowhere/at/all\n")
     assert "cannot be run" in discover(MANIFEST, path=path, home=home, env={}).problem
 

@@ -86,3 +86,23 @@ async def test_a_model_that_only_a_new_process_takes_is_given_to_one_of_the_same
     assert "plum" in two["answer_text"]
     assert "refused" in two["answer_text"]
     assert last(one)["run"] != last(two)["run"]
+
+
+@pytest.mark.parametrize("backend", ["fake-acp", "fake-codex"])
+async def test_an_agent_that_is_too_old_gets_no_message_and_one_that_was_updated_needs_no_reload(
+    house: House, backend: str
+) -> None:
+    manifest = house.folders.config / "backends" / backend / "backend.yaml"
+    version = house.root / "version"
+    version.write_text("2.9.0")
+    text = manifest.read_text()
+    asked = f'version_argv: ["-c", "print(open({str(version)!r}).read())"]\nversion_min: "2.10"\ninstall: update it\n'
+    manifest.write_text("".join(line for line in text.splitlines(True) if "version_argv" not in line) + asked)
+    async with house.open() as kai:
+        await kai.say(f"/backend {backend}")
+        old = await kai.ask("FAKE:pid")
+        assert (old["state"], old["failure"]) == ("failed", "old")
+        assert "tells version 2.9.0; 2.10 or newer is needed; install it with: update it." in old["reason"]
+        assert not [one for one in old["dispatches"] if one["state"] == "sent"]
+        version.write_text("2.10.1")
+        assert (await kai.ask("FAKE:pid"))["state"] == "done"
