@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from kai.catalog.discover import has_login_file
 from kai.model.backends import Manifest
 from kai.model.errors import FailureKind, LaunchError
 from kai.model.ids import RunId
@@ -42,9 +43,11 @@ def environment(
     owner: Owner,
     socket_path: Path,
     inherited: Mapping[str, str] | None = None,
+    has_login: bool | None = None,
 ) -> tuple[dict[str, str], tuple[str, ...]]:
     """The whole environment of a run, and notes for the person about what was kept back and why.
 
+    `has_login` says whether `owner` has a login's file, where only they can look; None: it is looked for here.
     `inherited` is the daemon's own unless given. Looks at files: call it in a thread. Raises `LaunchError` when a value
     cannot go into an environment, or would fail hours later as a broken HTTP header.
     """
@@ -55,7 +58,7 @@ def environment(
         env["LANG"] = "C.UTF-8"  # a service is started with no language at all, and agents would write ASCII
     env |= {"HOME": str(owner.home), "USER": owner.os_user, "LOGNAME": owner.os_user, "PATH": owner.path}
     env["SHELL"] = _shell(owner.os_user)
-    passed, notes = _passed(manifest, owner, inherited)
+    passed, notes = _passed(manifest, owner, inherited, has_login)
     env |= passed
     for name, value in (*launch.set_env, *(launch.bypass_env if permissions == "bypass" else launch.ask_env)):
         env[name] = value.replace("{backend_dir}", manifest.folder).replace("{python}", sys.executable)
@@ -95,15 +98,18 @@ def _newest_node(home: Path) -> Iterable[Path]:
     return (max(found, key=version) / "bin",) if found else ()
 
 
-def _passed(manifest: Manifest, owner: Owner, inherited: Mapping[str, str]) -> tuple[dict[str, str], tuple[str, ...]]:
+def _passed(
+    manifest: Manifest, owner: Owner, inherited: Mapping[str, str], has_login: bool | None
+) -> tuple[dict[str, str], tuple[str, ...]]:
     """Those of the daemon's variables that the manifest passes on, and what is said of the others."""
     launch, login = manifest.launch, [owner.home / name for name in manifest.login.files]
+    is_own = has_login_file(manifest.login, owner.home) if has_login is None else has_login
     env, notes = {}, []
     for name in launch.pass_env:
         value = inherited.get(name, "")
         if not value:
             continue
-        if name in launch.strip_env and any(map(_is_filled, login)):
+        if name in launch.strip_env and is_own:
             notes.append(
                 f"{name} is set for the daemon and was kept back: it would override {owner.os_user}'s own login."
             )
@@ -113,13 +119,6 @@ def _passed(manifest: Manifest, owner: Owner, inherited: Mapping[str, str]) -> t
         else:
             env[name] = value
     return env, tuple(notes)
-
-
-def _is_filled(file: Path) -> bool:
-    try:
-        return file.stat().st_size > 0
-    except OSError:  # not there, or not ours to look at: then it is no reason to keep a key back
-        return False
 
 
 def _shell(os_user: str) -> str:

@@ -47,13 +47,15 @@ def plan(  # noqa: PLR0913 - every choice that makes a run, by name
     mcp: Mapping[str, str] | None = None,
     looks: Sequence[str] = (),
     inherited: Mapping[str, str] | None = None,
+    has_login: bool | None = None,
 ) -> LaunchPlanned:
     """Plan one run. `permissions` is "ask" or "bypass"; empty `model`, `effort`, `resume` leave their arguments out.
 
     `mcp` fills the group of that name, which is left out without it; `looks` names tools of kai that only look, for
     gates that let their commands pass.
-    `inherited` is the daemon's environment unless given. Looks at files: call it in a thread. Raises `LaunchError`
-    (kind MISSING with how to install it, UNSUPPORTED, LAUNCH) and `BadInputError` for a value that is no such value.
+    `inherited` is the daemon's environment unless given, `has_login` as for `environment`.
+    Looks at files: call it in a thread. Raises `LaunchError` (kind MISSING with how to install it, UNSUPPORTED,
+    LAUNCH) and `BadInputError` for a value that is no such value.
     """
     inherited = os.environ if inherited is None else inherited
     if temporary:
@@ -65,8 +67,9 @@ def plan(  # noqa: PLR0913 - every choice that makes a run, by name
     if size > ARGV_BYTES:
         raise LaunchError(manifest.title, f"its arguments have {size:,} bytes where {ARGV_BYTES:,} are allowed")
     env, notes = environment(
-        manifest, run=run, permissions=permissions, owner=owner, socket_path=socket_path, inherited=inherited
-    )
+        manifest, run=run, permissions=permissions, owner=owner, socket_path=socket_path, inherited=inherited,
+        has_login=has_login,
+    )  # fmt: skip
     # Last, so that nothing there stands in for what is the person's: `kai tool` is all that is wanted of it.
     env["PATH"] += f":{Path(sys.executable).parent}"
     env |= {} if token_path is None else {RUN_FILE: str(token_path)}

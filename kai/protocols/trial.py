@@ -19,7 +19,7 @@ from kai.protocols.session import Session
 
 
 @asynccontextmanager
-async def trial(
+async def trial(  # noqa: PLR0913 - what a trial may be of, by name
     launcher: Launcher,
     manifest: Manifest,
     os_user: str,
@@ -27,6 +27,7 @@ async def trial(
     place: Path,
     *,
     home: Path | None = None,
+    has_login: bool | None = None,
     resume: str = "",
     keep: bool = False,
 ) -> AsyncIterator[tuple[Session, tuple[str, ...]]]:
@@ -49,6 +50,7 @@ async def trial(
             workspace=cwd,
             os_user=os_user,
             home=home or Path.home(),
+            has_login=has_login,
             socket_path=place / "none.sock",
         )
     )

@@ -10,7 +10,7 @@ from pathlib import Path
 import anyio
 from anyio import from_thread, to_thread
 
-from kai.catalog.discover import AT_ONCE, Installed, RunProgram, Versions, discover, login_state
+from kai.catalog.discover import AT_ONCE, Installed, RunProgram, Versions, discover, has_login_file, login_state
 from kai.model.backends import Manifest
 from kai.model.errors import FailureKind, KaiError, LaunchError
 from kai.processes.environment import search_path
@@ -60,6 +60,17 @@ class Backends:
         found = await self.installed(manifest, user)
         if found.too_old:
             raise LaunchError(manifest.title, found.problem, FailureKind.OLD)
+
+    async def has_login(self, manifest: Manifest, user: str) -> bool | None:
+        """Whether another OS user has a login that a key of the daemon's would override; None: `plan` can look itself.
+
+        Their home is closed to the daemon. Without such a key nobody needs to look.
+        """
+        if user == os_user() or not any(os.environ.get(name) for name in manifest.launch.strip_env):
+            return None
+        home = await to_thread.run_sync(home_of_login, user)
+        _, sizes = await self._as_user(manifest, user, home)
+        return None if sizes is None else await to_thread.run_sync(has_login_file, manifest.login, home, sizes)
 
     async def is_logged_out(self, manifest: Manifest, user: str) -> bool:
         """Whether `user` is known to have no login of `manifest`, by a look at this moment."""

@@ -149,7 +149,10 @@ class Opening:
             await refuse_shared(self._parts, route.os_user)
             await self._parts.backends.refuse_old(route.manifest, route.os_user)
             setup = await to_thread.run_sync(self.setup, route, run)
-            planned = await to_thread.run_sync(self._plan, route, row.native_id, run, fills(setup.mcp_servers))
+            has_login = await self._parts.backends.has_login(route.manifest, route.os_user)
+            planned = await to_thread.run_sync(
+                self._plan, route, row.native_id, run, fills(setup.mcp_servers), has_login
+            )
             for note in () if route.delegated else planned.notes:
                 await self.background.note(row.channel, note)
             limits = self._parts.config.settings.limits.over(route.manifest.limits)
@@ -211,7 +214,9 @@ class Opening:
 
         return take_it
 
-    def _plan(self, route: Route, resume: str, run: RunId, mcp: Mapping[str, str]) -> LaunchPlanned:
+    def _plan(
+        self, route: Route, resume: str, run: RunId, mcp: Mapping[str, str], has_login: bool | None
+    ) -> LaunchPlanned:
         planned = plan(
             route.manifest,
             run=run,
@@ -227,6 +232,7 @@ class Opening:
             token_path=self._parts.live_runs.token_file(run, route.os_user),
             mcp=mcp,
             looks=() if route.manifest.can.mcp else looking(self._parts, route),
+            has_login=has_login,
         )
         return replace(planned, spec=replace(planned.spec, hold_s=self._parts.launcher.hold_s))
 
@@ -235,7 +241,8 @@ class Opening:
         parts = self._parts
         place, started = parts.runs / fresh("r"), parts.clock.monotonic()
         home = None if os_user == own_user() else await to_thread.run_sync(home_of_login, os_user)
-        async with trial(parts.launcher, manifest, os_user, parts.clock, place, home=home) as (
+        has_login = await parts.backends.has_login(manifest, os_user)
+        async with trial(parts.launcher, manifest, os_user, parts.clock, place, home=home, has_login=has_login) as (
             session,
             notes,
         ):

@@ -82,6 +82,27 @@ async def test_each_persons_agent_is_that_persons_os_user(house: House, machine:
         assert (status["launcher"], status["degraded"]) == ("spawner", "")
 
 
+async def test_a_key_of_the_daemon_does_not_override_the_login_of_a_person_whose_home_is_closed_to_it(
+    house: House, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # What a daemon that is not root sees of a home.
+    monkeypatch.setattr("kai.processes.environment.has_login_file", lambda *_: False)
+    monkeypatch.setenv("FAKE_KEY", "not-hers")
+    manifest = house.folders.config / "backends/fake/backend.yaml"
+    keys = "launch:\n  pass_env: [FAKE_KEY]\n  strip_env: [FAKE_KEY]\n"
+    login = "login: {command: fake login, files: [.fake/auth.json], env: [FAKE_KEY]}\n"
+    manifest.write_text(manifest.read_text().replace("launch:\n", keys) + login)
+    home = Path(machine.alice.pw_dir)
+    (home / ".fake").mkdir(exist_ok=True)
+    (home / ".fake/auth.json").write_text('{"token": "hers"}')
+    async with house.open() as one:
+        await provision(one)
+        async with as_person(one, "alice") as client:
+            turn = await one.ask("FAKE:env=FAKE_KEY", client=client)
+        assert turn["state"] == "done", "with it the spawner's policy would refuse the run"
+        assert "not-hers" not in turn["answer_text"]
+
+
 async def test_a_killed_spawner_costs_the_running_turn_and_nothing_else(house: House, machine: Machine) -> None:
     async with house.open() as one:
         await provision(one)

@@ -20,7 +20,13 @@ SOCKET = Path("/run/kai/agents.sock")
 
 
 def build(
-    home: Path, inherited: dict[str, str], *, permissions: str = "ask", os_user: str = "root", **changes: Any
+    home: Path,
+    inherited: dict[str, str],
+    *,
+    permissions: str = "ask",
+    os_user: str = "root",
+    has_login: bool | None = None,
+    **changes: Any,
 ) -> tuple[dict[str, str], tuple[str, ...]]:
     return environment(
         manifest(**changes),
@@ -29,6 +35,7 @@ def build(
         owner=Owner(os_user, home, "/usr/bin:/bin"),
         socket_path=SOCKET,
         inherited=inherited,
+        has_login=has_login,
     )
 
 
@@ -96,12 +103,22 @@ def test_a_key_of_the_daemon_is_passed_on_while_there_is_no_login(tmp_path: Path
 
 def test_a_key_that_would_override_a_login_is_kept_back_and_said(tmp_path: Path) -> None:
     (tmp_path / ".agent").mkdir()
-    (tmp_path / ".agent/auth.json").write_text("{}")
+    (tmp_path / ".agent/auth.json").write_text("{}\n")
+    assert "AGENT_KEY" in build(tmp_path, {"AGENT_KEY": "secret"})[0], "what a CLI writes before anybody logs in"
+    (tmp_path / ".agent/auth.json").write_text('{"token": "x"}')
     env, notes = build(tmp_path, {"AGENT_KEY": "secret", "AGENT_URL": "http://x"})
     assert "AGENT_KEY" not in env
     assert env["AGENT_URL"] == "http://x"
     assert notes == ("AGENT_KEY is set for the daemon and was kept back: it would override root's own login.",)
     assert "secret" not in notes[0]
+
+
+def test_where_only_its_owner_can_look_for_the_login_what_they_see_counts(tmp_path: Path) -> None:
+    env, notes = build(tmp_path, {"AGENT_KEY": "secret"}, has_login=True)
+    assert ("AGENT_KEY" in env, len(notes)) == (False, 1)
+    (tmp_path / ".agent").mkdir()
+    (tmp_path / ".agent/auth.json").write_text('{"token": "x"}')
+    assert build(tmp_path, {"AGENT_KEY": "secret"}, has_login=False)[0]["AGENT_KEY"] == "secret"
 
 
 def test_a_default_folder_is_never_exported(tmp_path: Path) -> None:

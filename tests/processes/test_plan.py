@@ -170,7 +170,7 @@ def test_a_cli_that_refuses_root_without_questions_is_told_of_a_sandbox(
 
 def test_notes_of_the_environment_are_kept(home: Path) -> None:
     (home / ".agent").mkdir()
-    (home / ".agent/auth.json").write_text("{}")
+    (home / ".agent/auth.json").write_text('{"token": "x"}')
     assert "ann's own login" in planned(home, inherited={"AGENT_KEY": "x"}).notes[0]
 
 
