@@ -1,59 +1,36 @@
 """The daemon: the only place that knows every part. Nested `async with`, one task group."""
 
 import os
-import shutil
 import signal
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import anyio
 from anyio import to_thread
 from anyio.abc import TaskGroup, TaskStatus
 
 from kai import __version__, systemd
-from kai.api.attachments import AttachmentFolder
-from kai.api.callers import Callers
-from kai.api.endpoint import Parts as ApiParts
-from kai.api.limits import ApiLimits
+from kai.api.faces import Threshold
 from kai.api.server import AGENTS, PEOPLE, serve, shut
-from kai.api.shut import ShutDoor
 from kai.clock import SystemClock
+from kai.first_use import importing
 from kai.log import log, set_up
-from kai.memory.retrieval import StoreRetriever
-from kai.memory.vectors import Vectors, open_vectors
-from kai.model.errors import KaiError, StoreError, errors_in
-from kai.model.ids import PrincipalId, RunId, fresh
-from kai.model.people import Person
-from kai.people.folders import PersonFolders
+from kai.model.errors import StoreError, errors_in
 from kai.processes.choose import launcher
-from kai.processes.errands import Errands
-from kai.processes.launcher import Launcher
-from kai.processes.marks import kill_marked, run_above
-from kai.processes.spawner import kept_pipes
-from kai.settings.where import INSTALLED, Folders, prepare
-from kai.store import definitions, people, sessions, turns
-from kai.store.binding import Connection
-from kai.store.database import Store, open_store
-from kai.store.tasks import open_channels
-from kai.tools.door import AgentDoor
-from kai.turns.backends import Backends, os_user
-from kai.turns.config import Config, read, refused
-from kai.turns.facts import machine_zone
-from kai.turns.front_door import FrontDoor
-from kai.turns.lanes import Lanes
-from kai.turns.live import LiveTurns
-from kai.turns.parts import Parts
-from kai.turns.pool import Live, Pool
-from kai.turns.retention import Retention
-from kai.turns.route import Next
-from kai.turns.runner import Runner
-from kai.turns.runs import Runs
-from kai.turns.stopping import Stopping
-from kai.turns.survivors import survivors
-from kai.turns.uploads import seed
+from kai.processes.marks import run_above
+from kai.settings.problems import ConfigError
+from kai.settings.where import Folders, prepare
+from kai.store import status
+from kai.store.database import open_store
+from kai.turns.config import Config, Loaded, read, refused
+from kai.turns.ground import Ground
+
+if TYPE_CHECKING:
+    from kai.api.endpoint import Parts as ApiParts
+    from kai.api.shut import ShutDoor
+    from kai.turns.work import Work
 
 DRAIN_S = 20.0  # what runs at a stop may still come to its end
 CLOSE_S = 15.0  # for the sessions to end after that
@@ -66,219 +43,181 @@ DATABASE = "kai.db"
 RUNS = "runs"
 
 
-@dataclass(frozen=True, slots=True)
 class Daemon:
-    """A daemon that answers on `socket`."""
+    """A daemon that answers on `socket`. What works on turns is begun by the first question, or by what was left to do.
 
-    socket: Path
-    door: FrontDoor
-    parts: Parts
-    runner: Runner
-    lanes: Lanes[Next]
+    `tasks` hosts the work, and outlives it; `kept` is what a former daemon let systemd keep, by name.
+    """
+
+    def __init__(self, ground: Ground, tasks: TaskGroup, kept: Mapping[str, int]) -> None:
+        self.ground = ground
+        self.socket = ground.folders.runtime / PEOPLE
+        launcher_ = ground.launcher
+        self.threshold = Threshold(self.behind, lambda pid: launcher_.run_of(pid) or run_above(pid), launcher_.run_of)
+        self._tasks = tasks
+        self._kept = kept
+        self._work: Work | None = None
+        self._parts: ApiParts | None = None
+        self._one = anyio.Lock()
+        self._over = anyio.Event()
+
+    async def work(self) -> "Work":
+        """What works on turns."""
+        async with self._one:
+            if self._work is None:
+                with anyio.CancelScope(shield=True):  # whoever asked first may go away: others wait for it
+                    self._work = await self._tasks.start(self._host)
+            assert self._work is not None
+            return self._work
+
+    async def _host(self, *, task_status: TaskStatus["Work"]) -> None:
+        at_work = await to_thread.run_sync(_at_work)
+        async with at_work(self.ground, self._kept) as work:
+            task_status.started(work)
+            await self._over.wait()
+
+    async def behind(self) -> "ApiParts":
+        """What stands behind the faces, the work included."""
+        work = await self.work()
+        if self._parts is None:
+            parts_of = await to_thread.run_sync(_parts_of)
+            self._parts = await to_thread.run_sync(parts_of, self.ground, work, self.threshold)
+        return self._parts
+
+    @property
+    def at_work(self) -> "Work | None":
+        """The work, once it was begun."""
+        return self._work
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """How many turns run, and how many agents live."""
+        return (len(self._work.runner.every()), len(self._work.parts.pool.every())) if self._work else (0, 0)
 
     @property
     def is_idle(self) -> bool:
         """Nothing runs and nobody listens."""
-        return not self.runner.every() and not self.door.listeners
+        return self._work is None or not (self._work.runner.every() or self._work.door.listeners)
+
+    async def drop_old(self) -> None:
+        """Erase what was kept long enough."""
+        from kai.turns.retention import drop_old  # noqa: PLC0415 - first use
+
+        if self._work is None:
+            await drop_old(self.ground, (), lambda _: None)
+        else:
+            parts = self._work.parts
+            await drop_old(self.ground, [one.run for one in parts.pool.every()], parts.live.forget)
+
+    async def drain(self) -> None:
+        """Begin nothing new and wait for what runs, so that a second signal can still cut it short."""
+        if self._work is not None:
+            self._work.lanes.open = False
+            self._work.runner.leave_held()
+            with anyio.move_on_after(DRAIN_S):
+                for running in self._work.runner.every():
+                    await running.ended.wait()
+
+    async def cut(self) -> None:
+        """End what runs, with its cause."""
+        if self._work is not None:
+            await self._work.runner.cut("kai was stopped while this was running.")
+
+    async def end(self) -> None:
+        """Let what runs come to its end, cut the rest with its cause, end every session."""
+        await self.drain()
+        with anyio.move_on_after(CLOSE_S):
+            await self.cut()
+        if self._work is not None:
+            with anyio.move_on_after(CLOSE_S):
+                await self._work.parts.pool.close_all("kai was stopped")
+        self._over.set()
+
+
+def _at_work() -> "Callable[[Ground, Mapping[str, int]], AbstractAsyncContextManager[Work]]":
+    with importing():
+        from kai.turns.work import at_work  # noqa: PLC0415 - first use, in a thread
+    return at_work
+
+
+def _parts_of() -> "Callable[[Ground, Work, Threshold], ApiParts]":
+    with importing():
+        from kai.api.behind import parts_of  # noqa: PLC0415 - first use, in a thread
+    return parts_of
 
 
 @asynccontextmanager
-async def daemon(folders: Folders) -> AsyncIterator[Daemon]:
-    """A whole daemon on `folders`, ready when entered, drained when left.
+async def daemon(folders: Folders, loaded: Loaded | None = None) -> AsyncIterator[Daemon]:
+    """A whole daemon on `folders`, ready when entered, drained when left. `loaded`: the configuration, if known.
 
     Raises `ConfigError`, `FolderError` or `StoreError` when it cannot start; then nothing was changed.
     """
-    config = Config(folders, await to_thread.run_sync(read, folders))
+    if loaded is None:
+        loaded = await to_thread.run_sync(read, folders)
+    config = Config(folders, loaded)
     await to_thread.run_sync(prepare, folders)
     clock = SystemClock()
     async with (
         open_store(folders.state / DATABASE, clock=clock) as store,
-        open_vectors(store, config.settings.memory) as vectors,
+        anyio.create_task_group() as hosts,
         anyio.create_task_group() as tasks,
     ):
-        chosen, kept = config.settings.launcher, kept_pipes(systemd.take_kept())
+        chosen, kept = config.settings.launcher, systemd.take_kept()
         starts = await to_thread.run_sync(launcher, chosen.kind, chosen.socket)
-        going_on = await survivors(store, starts, kept, folders.runtime / RUNS)
-        at_work = {one.run for one in going_on.values()}
-        for left in await store.read(sessions.open_runs):  # their keeper may have died along with the daemon
-            if left not in at_work:
-                await to_thread.run_sync(kill_marked, left)
-        cut = await store.write(turns.recover, clock.now(), at_work)
-        for turn in cut:
-            log.warning("turn.interrupted", turn=turn.turn, channel=turn.channel)
-        await to_thread.run_sync(_clear, folders.runtime / RUNS, at_work)
-        zone = await to_thread.run_sync(machine_zone)
-        parts = _parts(folders, config, store, tasks, clock, zone, starts, vectors)
-        others = await _people(parts)
-        runner = Runner(parts)
-        lanes = Lanes(tasks, runner.next, runner.run)
-        runner.steering.wake = lanes.wake
-        door = FrontDoor(parts, runner, lanes)
-        parts.delegating.wake, parts.delegating.stop = lanes.wake, Stopping(parts, runner).stop
-        await store.write_soft(definitions.note, list(config.agents.values()), clock.now())
-        await parts.delegating.go_on(parts)
-        parts.open_tasks.update(await store.read(open_channels))
-        async with serve(_api_parts(parts, door, folders), folders):
-            runner.survivors = going_on
-            for channel in (*(one.channel for one in going_on.values()), *await store.read(turns.queued_channels)):
-                lanes.wake(channel)
-            tasks.start_soon(_sweep, parts, runner, door.retention)
+        runs, agents = folders.runtime / RUNS, folders.runtime / AGENTS
+        serving = Daemon(Ground(folders, config, store, clock, starts, tasks, runs, agents), hosts, kept)
+        is_left = bool(kept) or await store.read(status.is_left) or await to_thread.run_sync(_is_any, runs)
+        is_left |= await _declare(serving.ground)
+        if is_left:
+            await serving.work()
+        async with serve(serving.threshold, folders):
+            if is_left:
+                await (await serving.work()).go_on()
+            tasks.start_soon(_sweep, serving)
             tasks.start_soon(starts.watch)
-            tasks.start_soon(_seed, parts, others)
             log.info(
                 "daemon.ready", version=__version__, pid=os.getpid(), state=str(folders.state), launcher=starts.name
             )
             try:
-                yield Daemon(folders.runtime / PEOPLE, door, parts, runner, lanes)
+                yield serving
             finally:
                 with anyio.CancelScope(shield=True):
-                    await _end(parts, runner, lanes)
+                    await serving.end()
         tasks.cancel_scope.cancel()
     log.info("daemon.ended", pid=os.getpid())
 
 
-def _parts(
-    folders: Folders,
-    config: Config,
-    store: Store,
-    tasks: TaskGroup,
-    clock: SystemClock,
-    zone: str,
-    starts: Launcher,
-    vectors: Vectors | None,
-) -> Parts:
-    async def session_ended(live: Live) -> None:
-        await store.write_soft(_session_ended, live, clock.now())
-
-    limits, errands = config.settings.sessions, Errands(starts)
-    return Parts(
-        store=store,
-        clock=clock,
-        config=config,
-        backends=Backends(config, errands),
-        folders=PersonFolders(folders.state),
-        retriever=StoreRetriever(
-            store, clock, vectors.stage if vectors else None, config.settings.memory.fallback == "none"
-        ),
-        vectors=vectors,
-        launcher=starts,
-        errands=errands,
-        pool=Pool(tasks, clock, on_end=session_ended, max_live=limits.max_live, idle_s=limits.idle_s),
-        live=LiveTurns(),
-        runs=folders.runtime / RUNS,
-        live_runs=Runs(folders.runtime / RUNS),
-        socket=folders.runtime / AGENTS,
-        zone=zone,
-    )
+def _is_any(folder: Path) -> bool:
+    """Whether there is anything in a folder. Blocks."""
+    return folder.is_dir() and any(folder.iterdir())
 
 
-def _api_parts(parts: Parts, door: FrontDoor, folders: Folders) -> ApiParts:
-    surely_of = parts.launcher.run_of
-    return ApiParts(
-        door=door,
-        callers=Callers(
-            _Directory(parts.store), lambda: parts.config.settings.operators, changes=lambda: door.removals
-        ),
-        attachments=AttachmentFolder(folders.state / "attachments"),
-        run_of=lambda pid: surely_of(pid) or run_above(pid),
-        surely_of=surely_of,
-        agents=AgentDoor(parts),
-        max_body_bytes=lambda: parts.config.settings.api.max_body_bytes,
-        max_attachment_bytes=lambda: parts.config.settings.attachments.max_bytes,
-        limits=ApiLimits(),
-        streams=set(),
-    )
+async def _declare(ground: Ground) -> bool:
+    """See to the people whom the configuration names, and to the first one; whether anything was to be done."""
+    settings = ground.config.settings
+    is_to_be_done = bool(settings.persons) or await ground.store.read(status.is_new)
+    if is_to_be_done:
+        from kai.turns.declared import declare  # noqa: PLC0415 - most starts find everybody there
+
+        is_of_service = ground.folders.is_of_service  # its own user is nobody, and runs no agent
+        await ground.store.write(declare, settings, ground.clock.now(), is_of_service=is_of_service)
+    return is_to_be_done
 
 
-class _Directory:
-    """The people as the door looks them up."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-
-    async def by_os_user(self, os_user: str) -> Person | None:
-        return await self._store.read(people.by_os_user, os_user)
-
-    async def by_name(self, name: str) -> Person | None:
-        return await self._store.read(people.by_name, name)
-
-
-def _session_ended(db: Connection, live: Live, now: datetime) -> None:
-    sessions.end(db, live.row.session, "ended")
-    sessions.run_ended(db, live.run, now, reason=live.why_closed)
-
-
-def _clear(runs: Path, at_work: Collection[RunId]) -> None:
-    """Wire files of a former daemon: its runs ended with it, but those that go on."""
-    runs.mkdir(mode=0o700, parents=True, exist_ok=True)
-    for left in runs.iterdir():
-        if left.name not in at_work:
-            shutil.rmtree(left, ignore_errors=True)
-
-
-async def _people(parts: Parts) -> list[Person]:
-    """Everybody whom ``people.yaml`` names; who runs a daemon of their own is its first person."""
-    everybody = await parts.store.write(_declare, parts)
-    await _seed(parts, [person for person in everybody if person.os_user == os_user()])
-    return [person for person in everybody if person.os_user != os_user()]  # these take a run each: not at the start
-
-
-async def _seed(parts: Parts, people_: Sequence[Person]) -> None:
-    for person in people_:
-        try:
-            await seed(parts, person.principal, person.os_user, person.legacy_chat_id)
-        except (OSError, KaiError) as error:  # what one person's agent did to their folder must not keep the others out
-            log.warning("person.not_seeded", principal=person.principal, problem=str(error))
-
-
-def _declare(db: Connection, parts: Parts) -> tuple[Person, ...]:
-    own, now = os_user(), parts.clock.now()
-    for entry in parts.config.settings.persons:
-        known = people.by_name(db, entry.name)
-        fields = {
-            # What 'kai person add --os-user' has set stays, unless the file says otherwise.
-            "os_user": entry.os_user or ("" if known else own),
-            "email": entry.email,
-            "zone": entry.zone,
-            "legacy_chat_id": entry.legacy_chat_id,
-        }
-        if known is None:
-            people.add(db, Person(PrincipalId(fresh("p")), entry.name, **fields), now)
-        else:
-            people.change(db, known.principal, **{name: value for name, value in fields.items() if value})
-        person = people.by_name(db, entry.name)
-        assert person is not None
-        for bridge, accounts in entry.accounts.items():
-            for account in accounts:
-                people.link(db, bridge, str(account), person.principal, now)
-    is_of_service = parts.socket.parent == INSTALLED[2]  # its own user is nobody, and runs no agent
-    if people.is_new(db) and not is_of_service:
-        people.add(db, Person(PrincipalId(fresh("p")), own, own), now)
-    return people.every(db)
-
-
-async def _sweep(parts: Parts, runner: Runner, retention: Retention) -> None:
+async def _sweep(serving: Daemon) -> None:
     """Close what has been idle for too long; now and then, when nothing runs, erase what was kept long enough."""
-    dropped_at = -DROP_LATEST_S
+    clock, dropped_at = serving.ground.clock, -DROP_LATEST_S
     while True:
         await anyio.sleep(SWEEP_EVERY_S)
-        await parts.pool.close_idle()
-        waited_s = parts.clock.monotonic() - dropped_at
-        if waited_s >= DROP_LATEST_S or (waited_s >= DROP_EVERY_S and not runner.every()):
-            dropped_at = parts.clock.monotonic()
+        if serving.at_work is not None:
+            await serving.at_work.parts.pool.close_idle()
+        waited_s = clock.monotonic() - dropped_at
+        if waited_s >= DROP_LATEST_S or (waited_s >= DROP_EVERY_S and not serving.counts[0]):
+            dropped_at = clock.monotonic()
             try:
-                await retention.drop_old()
+                await serving.drop_old()
             except (StoreError, OSError) as error:  # a full disk must not end the daemon
                 log.warning("daemon.not_dropped", problem=str(error))
-
-
-async def _end(parts: Parts, runner: Runner, lanes: Lanes[Next]) -> None:
-    """Let what runs come to its end, cut the rest with its cause, end every session."""
-    await _drain(runner, lanes)
-    with anyio.move_on_after(CLOSE_S):
-        await runner.cut("kai was stopped while this was running.")
-    with anyio.move_on_after(CLOSE_S):
-        await parts.pool.close_all("kai was stopped")
 
 
 async def run(
@@ -291,11 +230,12 @@ async def run(
     """
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until there is a configuration to read again
     async with systemd.beating() as heart:
-        if systemd.is_listening() and not await _until_sound(folders, heart):
+        loaded = await _sound(folders, heart) if systemd.is_listening() else None
+        if systemd.is_listening() and loaded is None:
             return
         try:
             with anyio.CancelScope() as everything:
-                async with daemon(folders) as serving:
+                async with daemon(folders, loaded) as serving:
                     await _serve(serving, heart, everything, idle_exit_s, on_ready)
         except Exception as error:
             heart.status(" ".join(f"Failed: {one.sentence} {one.hint}" for one in errors_in(error)[:1]) or repr(error))
@@ -309,7 +249,7 @@ async def _serve(
     idle_exit_s: float,
     on_ready: Callable[[Daemon], Awaitable[None]] | None,
 ) -> None:
-    set_up(serving.parts.config.settings.log.level)
+    set_up(serving.ground.config.settings.log.level)
     async with anyio.create_task_group() as tasks:
         leave = anyio.Event()
         await tasks.start(_signals, serving, leave, everything, heart)
@@ -318,16 +258,27 @@ async def _serve(
             await on_ready(serving)
         tasks.start_soon(_tell, serving, leave, heart)
         if idle_exit_s:
+            tasks.start_soon(serving.behind)  # it was started by somebody who is about to ask
             tasks.start_soon(_leave_when_idle, serving, leave, idle_exit_s)
         await leave.wait()
         heart.stopping()
-        await _drain(serving.runner, serving.lanes)
-        await serving.runner.cut("kai was stopped while this was running.")
+        await serving.drain()
+        await serving.cut()
         tasks.cancel_scope.cancel()
+
+
+async def _sound(folders: Folders, heart: systemd.Heart) -> Loaded | None:
+    """The configuration, once it can be read; None at a signal to end. Until then the door is shut."""
+    try:
+        return await to_thread.run_sync(read, folders)
+    except ConfigError:
+        return await to_thread.run_sync(read, folders) if await _until_sound(folders, heart) else None
 
 
 async def _until_sound(folders: Folders, heart: systemd.Heart) -> bool:
     """Return True when the configuration can be read, False at a signal to end. Until then the door is shut."""
+    from kai.api.shut import ShutDoor  # noqa: PLC0415 - where a configuration is refused, only
+
     door = ShutDoor(lambda: to_thread.run_sync(refused, folders))
     await door.look()
     if not door.problems:
@@ -348,7 +299,7 @@ async def _until_sound(folders: Folders, heart: systemd.Heart) -> bool:
     return not leave.is_set()
 
 
-async def _signals_when_shut(door: ShutDoor, leave: anyio.Event, *, task_status: TaskStatus[None]) -> None:
+async def _signals_when_shut(door: "ShutDoor", leave: anyio.Event, *, task_status: TaskStatus[None]) -> None:
     with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
         task_status.started()
         async for number in signals:
@@ -360,23 +311,14 @@ async def _signals_when_shut(door: ShutDoor, leave: anyio.Event, *, task_status:
 async def _tell(serving: Daemon, leave: anyio.Event, heart: systemd.Heart) -> None:
     """The line of ``systemctl status``."""
     while True:
-        running, live = len(serving.runner.every()), len(serving.parts.pool.every())
+        running, live = serving.counts
         told = f"{running} turns run, {live} agents live."
         if leave.is_set():
             told = f"Stopping; {told}"
-        elif problems := serving.parts.config.problems:
+        elif problems := serving.ground.config.problems:
             told = f"The last good configuration holds, the new one is refused: {problems[0]} {told}"
         heart.status(told)
         await anyio.sleep(TELL_EVERY_S)
-
-
-async def _drain(runner: Runner, lanes: Lanes[Next]) -> None:
-    """Begin nothing new and wait for what runs, so that a second signal can still cut it short."""
-    lanes.open = False
-    runner.leave_held()
-    with anyio.move_on_after(DRAIN_S):
-        for running in runner.every():
-            await running.ended.wait()
 
 
 async def _signals(
@@ -392,23 +334,23 @@ async def _signals(
         async for number in signals:
             if number == signal.SIGHUP:
                 heart.reloading()
-                await serving.door.reload_all()
+                await (await serving.work()).door.reload_all()
                 heart.ready()
             elif leave.is_set():
                 log.warning("daemon.cut", signal=int(number))
-                await serving.runner.cut("kai was stopped while this was running.")
+                await serving.cut()
                 everything.cancel()
             else:
-                log.info("daemon.draining", signal=int(number), running=len(serving.runner.every()))
+                log.info("daemon.draining", signal=int(number), running=serving.counts[0])
                 leave.set()
 
 
 async def _leave_when_idle(serving: Daemon, leave: anyio.Event, idle_exit_s: float) -> None:
-    clock = serving.parts.clock
+    clock = serving.ground.clock
     busy_at = clock.monotonic()
     while clock.monotonic() - busy_at < idle_exit_s:
         await anyio.sleep(min(1.0, idle_exit_s / 4))
-        if not serving.is_idle or await serving.parts.pool.is_at_work():
+        if not serving.is_idle or (serving.at_work and await serving.at_work.parts.pool.is_at_work()):
             busy_at = clock.monotonic()
     log.info("daemon.idle", seconds=idle_exit_s)
     leave.set()

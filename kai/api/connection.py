@@ -12,10 +12,8 @@ from uvicorn.config import Config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
-from kai.api.answers import encoded_problem
-from kai.api.callers import Peer
 from kai.api.limits import ApiLimits
-from kai.api.problems import malformed
+from kai.api.peers import Peer
 from kai.log import log
 from kai.model.errors import ApiError
 
@@ -107,7 +105,7 @@ class PeerConnection(HttpToolsProtocol):
         if self._head_bytes > self._limits.head_bytes:
             self._say(self._too_long())
         elif len(self.pipeline) >= self._limits.pipelined:
-            self._say(malformed(f"more than {self._limits.pipelined} requests are ahead of their answers"))
+            self._say(_malformed(f"more than {self._limits.pipelined} requests are ahead of their answers"))
         if self._last_word or self.transport.is_closing():
             raise httptools.HttpParserError
         self._due_s = self._limits.body_s
@@ -126,16 +124,16 @@ class PeerConnection(HttpToolsProtocol):
         if self._last_word is None or self.pipeline:
             super().on_response_complete()
         else:
-            self.transport.write(encoded_problem(self._last_word))
+            self.transport.write(_encoded(self._last_word))
             self.transport.close()
         if self._last_word:
             self.flow.pause_reading()
 
     def send_400_response(self, msg: str) -> None:
-        self._say(malformed("it is no HTTP/1.1"))
+        self._say(_malformed("it is no HTTP/1.1"))
 
     def _too_long(self) -> ApiError:
-        return malformed(f"its headers are longer than {self._limits.head_bytes:,} bytes")
+        return _malformed(f"its headers are longer than {self._limits.head_bytes:,} bytes")
 
     def pause_writing(self) -> None:
         super().pause_writing()
@@ -182,8 +180,20 @@ class PeerConnection(HttpToolsProtocol):
             self._set_timer(self._due_s)
             return
         if cycle is None or cycle.response_complete or not (cycle.response_started or self.pipeline):
-            self.transport.write(encoded_problem(error))
+            self.transport.write(_encoded(error))
         self.transport.close()
+
+
+def _encoded(error: ApiError) -> bytes:
+    from kai.api.answers import encoded_problem  # noqa: PLC0415 - first use: most connections need none
+
+    return encoded_problem(error)
+
+
+def _malformed(problem: str) -> ApiError:
+    from kai.api.problems import malformed  # noqa: PLC0415 - first use
+
+    return malformed(problem)
 
 
 def _peer(sock: Any) -> Peer:

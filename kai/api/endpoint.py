@@ -1,10 +1,12 @@
 """One route: how it is described, and the ASGI application that carries it out."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, get_type_hints
 
 import anyio
+from starlette.routing import Route as PathRoute
+from starlette.routing import Router
 from starlette.types import Receive, Scope, Send
 
 from kai.api.answers import JSON, TEXT, Forwarded, Stream, as_json, fault, refuse, respond, send_file, send_stream
@@ -14,7 +16,6 @@ from kai.api.callers import Callers
 from kai.api.limits import ApiLimits
 from kai.api.requests import header, json_body, query
 from kai.model.errors import ApiError, DeniedError, KaiError
-from kai.model.ids import RunId
 from kai.model.messages import AttachmentInfo
 from kai.tools.door import AgentDoor
 from kai.turns.door import Caller, Door
@@ -24,19 +25,13 @@ NOBODY = Caller(None, "", operator=False, os_user="")
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """All that the handlers stand on. The callables are asked each time, so that a reload is felt at once.
-
-    `run_of` tells the run that a process id belongs to, by whatever tells of one; `surely_of` only by what a process
-    cannot change. Both may block, and are called in a worker thread.
-    """
+    """All that the handlers stand on. The callables are asked each time, so that a reload is felt at once."""
 
     door: Door
     callers: Callers
     attachments: AttachmentFolder
-    run_of: Callable[[int], RunId | None]
     max_body_bytes: Callable[[], int]
     max_attachment_bytes: Callable[[], int]
-    surely_of: Callable[[int], RunId | None] = lambda _: None
     agents: AgentDoor | None = None  # None: no agent is let in
     limits: ApiLimits = field(default_factory=ApiLimits)
     streams: set[anyio.CancelScope] = field(default_factory=set)
@@ -90,6 +85,19 @@ def asks(method: Callable[..., Any]) -> Handler:
     handler.__name__ = method.__name__
     handler.__annotations__["return"] = get_type_hints(method)["return"]
     return handler
+
+
+def router_of(parts: Parts, routes: Iterable[Route]) -> Router:
+    """Starlette's router over a table."""
+    by_path: dict[str, Methods] = {}
+    for route in routes:
+        by_path.setdefault(route.path, Methods()).endpoints[route.method] = Endpoint(route, parts)
+    paths = [PathRoute(path, methods) for path, methods in by_path.items()]
+    return Router(paths, redirect_slashes=False, default=_nowhere)
+
+
+async def _nowhere(scope: Scope, _: Receive, send: Send) -> None:
+    await refuse(send, ApiError(404, "No route", f"There is no {scope['method']} {scope['path'][:200]} here."))
 
 
 class Endpoint:

@@ -1,108 +1,120 @@
-"""The two faces: the people's, and the agents', which share neither a route nor a credential."""
+"""The two faces: the people's, and the agents', which share neither a route nor a credential.
 
-from collections.abc import Awaitable, Callable, Iterable
-from functools import partial
-from typing import Any
+What they lead to is made at the first question. Only whether the daemon is alive is told without: whatever watches a
+daemon asks it all the time, and that must not make an idle one hold what it does not need.
+"""
 
-from starlette.routing import Route as PathRoute
-from starlette.routing import Router
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import anyio
+from anyio import to_thread
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from kai.api.answers import Forwarded, fault, refuse
-from kai.api.callers import run_of_peer
-from kai.api.endpoint import Call, Endpoint, Methods, Parts, Route
-from kai.api.requests import header, json_body
-from kai.api.routes import ROUTES
-from kai.model.errors import ApiError, BadInputError, DeniedError, KaiError
-from kai.tools.door import AgentDoor
+from kai.api.limits import ApiLimits
+from kai.api.peers import run_of_peer
+from kai.first_use import importing
+from kai.model.errors import DeniedError, KaiError
+from kai.model.ids import RunId
+
+if TYPE_CHECKING:
+    from kai.api.endpoint import Parts
+
+ALIVE = b"ok\n"
+_HEADERS = ((b"content-type", b"text/plain; charset=utf-8"), (b"content-length", b"%d" % len(ALIVE)))
 
 
-async def whoami(call: Call) -> dict[str, Any]:
-    return await _door(call.parts).whoami(call.scope["kai.run"])
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """What stands at the door before anybody has asked. `parts` gives all that is behind it, made at the first call.
+
+    `run_of` tells the run that a process id belongs to, by whatever tells of one; `surely_of` only by what a process
+    cannot change. Both may block, and are called in a worker thread.
+    """
+
+    parts: "Callable[[], Awaitable[Parts]]"
+    run_of: Callable[[int], RunId | None]
+    surely_of: Callable[[int], RunId | None] = lambda _: None
+    limits: ApiLimits = field(default_factory=ApiLimits)
+    streams: set[anyio.CancelScope] = field(default_factory=set)
 
 
-async def tools(call: Call) -> list[dict[str, Any]]:
-    return await _door(call.parts).tools(call.scope["kai.run"])
-
-
-async def call_tool(call: Call) -> dict[str, Any]:
-    arguments = await json_body(call.scope, call.receive, call.parts.max_body_bytes())
-    if not isinstance(arguments, dict):
-        raise BadInputError("body", "is no object")
-    return await _door(call.parts).call(call.scope["kai.run"], call.id, arguments)
-
-
-async def speak_mcp(call: Call) -> Forwarded:
-    from kai.api import mcp  # noqa: PLC0415 - loaded at first use
-
-    live, cap_bytes = call.scope["kai.run"], call.parts.max_body_bytes()
-    return Forwarded(partial(mcp.answer, _door(call.parts), live, cap_bytes))
-
-
-def _door(parts: Parts) -> AgentDoor:
-    if parts.agents is None:
-        raise DeniedError("no agent is served here")
-    return parts.agents
-
-
-def _token(scope: Scope) -> str:
-    scheme, _, token = header(scope, b"authorization").partition(" ")
-    return token.strip() if scheme.lower() == "bearer" else ""
-
-
-# `is_open`: no person is looked up; the face itself has let the run in.
-AGENT_ROUTES = (
-    Route("GET", "/v1/agent/whoami", whoami, "What the asking process is taken for.", is_open=True),
-    Route("GET", "/v1/tools", tools, "The tools that this run may call.", is_open=True),
-    Route("POST", "/v1/tools/{id}", call_tool, "Call a tool: its arguments are the body.", is_open=True),
-    Route("POST", "/v1/mcp", speak_mcp, "One message of the Model Context Protocol.", is_open=True),
-)
-
-
-def people_face(parts: Parts) -> ASGIApp:
+def people_face(threshold: Threshold) -> ASGIApp:
     """For bridges, operators and a person's own shell. A process of a run is refused, whoever its user is."""
 
     async def admit(scope: Scope) -> None:
-        run = await run_of_peer(scope["kai.peer"], parts.run_of)
+        run = await run_of_peer(scope["kai.peer"], threshold.run_of)
         if run is not None:
             raise DeniedError(f"a process of run {run} is no person", "Agents use the socket named in $KAI_SOCKET.")
 
-    return _face(router_of(parts, ROUTES), admit)
+    return _face(threshold, admit, _to_people, {"/healthz"})
 
 
-def agents_face(parts: Parts) -> ASGIApp:
+def agents_face(threshold: Threshold) -> ASGIApp:
     """For processes of a run, and nobody else: which run is told by the process itself, or by its token."""
 
     async def admit(scope: Scope) -> None:
-        peer = scope["kai.peer"]
-        run = await run_of_peer(peer, parts.surely_of)
-        scope["kai.run"] = _door(parts).admit(peer.uid, run, _token(scope))
+        peer, parts = scope["kai.peer"], await threshold.parts()
+        if parts.agents is None:
+            raise DeniedError("no agent is served here")
+        run = await run_of_peer(peer, threshold.surely_of)
+        scope["kai.run"] = parts.agents.admit(peer.uid, run, _token(scope))
 
-    return _face(router_of(parts, AGENT_ROUTES), admit)
+    return _face(threshold, admit, _to_agents, set())
 
 
-def _face(router: Router, admit: Callable[[Scope], Awaitable[None]]) -> ASGIApp:
+def _face(
+    threshold: Threshold,
+    admit: Callable[[Scope], Awaitable[None]],
+    load: "Callable[[Parts], ASGIApp]",
+    at_rest: set[str],
+) -> ASGIApp:
+    router: ASGIApp | None = None
+
     async def face(scope: Scope, receive: Receive, send: Send) -> None:
+        nonlocal router
         try:
             await admit(scope)
+            if router is None and not (scope["path"] in at_rest and scope["method"] == "GET"):
+                router = await to_thread.run_sync(load, await threshold.parts())
         except KaiError as error:
-            await refuse(send, error)
+            await _refuse(send, error)
         except Exception as error:  # noqa: BLE001 - the boundary of a request; whoever is not known to be outside stays out
-            await refuse(send, fault(error))
+            await _refuse(send, error)
         else:
-            await router(scope, receive, send)
+            await (router or _alive)(scope, receive, send)
 
     return face
 
 
-def router_of(parts: Parts, routes: Iterable[Route]) -> Router:
-    """Starlette's router over a table."""
-    by_path: dict[str, Methods] = {}
-    for route in routes:
-        by_path.setdefault(route.path, Methods()).endpoints[route.method] = Endpoint(route, parts)
-    paths = [PathRoute(path, methods) for path, methods in by_path.items()]
-    return Router(paths, redirect_slashes=False, default=_nowhere)
+async def _alive(_: Scope, __: Receive, send: Send) -> None:
+    await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
+    await send({"type": "http.response.body", "body": ALIVE})
 
 
-async def _nowhere(scope: Scope, _: Receive, send: Send) -> None:
-    await refuse(send, ApiError(404, "No route", f"There is no {scope['method']} {scope['path'][:200]} here."))
+async def _refuse(send: Send, error: Exception) -> None:
+    from kai.api.answers import fault, refuse  # noqa: PLC0415 - first use
+
+    await refuse(send, error if isinstance(error, KaiError) else fault(error))
+
+
+def _to_people(parts: "Parts") -> ASGIApp:
+    with importing():
+        from kai.api.endpoint import router_of  # noqa: PLC0415 - first use
+        from kai.api.routes import ROUTES  # noqa: PLC0415
+    return router_of(parts, ROUTES)
+
+
+def _to_agents(parts: "Parts") -> ASGIApp:
+    with importing():
+        from kai.api.agent_routes import AGENT_ROUTES  # noqa: PLC0415 - first use
+        from kai.api.endpoint import router_of  # noqa: PLC0415
+    return router_of(parts, AGENT_ROUTES)
+
+
+def _token(scope: Scope) -> str:
+    from kai.api.requests import header  # noqa: PLC0415 - first use
+
+    scheme, _, token = header(scope, b"authorization").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else ""

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from kai.model import errors
 from kai.model.errors import ApiError, KaiError
-from kai.processes.errands import ErrandError
 from kai.settings.problems import ConfigError
 
 # The first class that fits counts.
@@ -22,7 +21,7 @@ STATUSES: tuple[tuple[type[KaiError], int, str], ...] = (
     (errors.ContextBudgetError, 422, "Does not fit"),
     (ConfigError, 422, "Bad configuration"),
     (errors.QueueFullError, 429, "Queue full"),
-    (ErrandError, 422, "File refused"),
+    (errors.ErrandError, 422, "File refused"),
     (errors.LaunchError, 502, "Agent not started"),
     (errors.SessionBrokenError, 502, "Agent gone"),
     (errors.StoreError, 503, "Database unusable"),

@@ -34,6 +34,7 @@ from kai.api.bodies import (
     checked,
 )
 from kai.api.endpoint import Call, Route, asks
+from kai.api.faces import ALIVE
 from kai.api.memory_routes import MEMORY_ROUTES
 from kai.api.openapi import document
 from kai.api.requests import header, media_type, pieces
@@ -133,7 +134,7 @@ async def use(call: Call) -> dict[str, Any]:
 
 
 async def healthz(_: Call) -> str:
-    return "ok\n"
+    return ALIVE.decode()
 
 
 async def metrics(call: Call) -> str:

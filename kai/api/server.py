@@ -14,10 +14,8 @@ from uvicorn.config import Config
 from uvicorn.server import ServerState
 
 from kai.api.connection import Gate, PeerConnection
-from kai.api.endpoint import Parts
-from kai.api.faces import agents_face, people_face
+from kai.api.faces import Threshold, agents_face, people_face
 from kai.api.limits import ApiLimits
-from kai.api.shut import ShutDoor
 from kai.api.sockets import bind
 from kai.log import log
 from kai.settings.where import Folders, prepare
@@ -28,7 +26,7 @@ AGENTS = "agents.sock"
 
 @asynccontextmanager
 async def serve(
-    parts: Parts, folders: Folders, *, people_group: int | None = None, agents_group: int | None = None
+    threshold: Threshold, folders: Folders, *, people_group: int | None = None, agents_group: int | None = None
 ) -> AsyncIterator[None]:
     """Both sockets take requests inside the context. Raises `FolderError` when the folders cannot be used.
 
@@ -36,19 +34,18 @@ async def serve(
     and owns the signals. At the end streams are closed, requests get `stop_s` to end, and are then cancelled.
     """
     await to_thread.run_sync(prepare, folders)
-    await to_thread.run_sync(parts.attachments.prepare)
     people, agents = folders.socket(PEOPLE), folders.socket(AGENTS)
-    for_all = folders.is_of_service
+    for_all, limits, streams = folders.is_of_service, threshold.limits, threshold.streams
     async with (
-        _listen(agents, agents_group, agents_face(parts), parts.limits, parts.streams, for_all=for_all),
-        _listen(people, people_group, people_face(parts), parts.limits, parts.streams, for_all=for_all),
+        _listen(agents, agents_group, agents_face(threshold), limits, streams, for_all=for_all),
+        _listen(people, people_group, people_face(threshold), limits, streams, for_all=for_all),
     ):
         log.info("api.ready", people=str(people), agents=str(agents))
         yield
 
 
 @asynccontextmanager
-async def shut(door: ShutDoor, folders: Folders) -> AsyncIterator[None]:
+async def shut(door: ASGIApp, folders: Folders) -> AsyncIterator[None]:
     """The people's socket refuses everything inside the context. Raises `FolderError`."""
     await to_thread.run_sync(prepare, folders)
     async with _listen(folders.socket(PEOPLE), None, door, ApiLimits(), set(), for_all=folders.is_of_service):

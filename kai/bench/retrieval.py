@@ -21,7 +21,7 @@ from kai.memory.nearness import Nearness
 from kai.memory.ranking import Weights
 from kai.memory.retrieval import StoreRetriever
 from kai.memory.vectors import missing, open_vectors
-from kai.model.memory import Policy
+from kai.model.agents import Policy
 from kai.settings.values import EmbedderSettings, MemorySettings
 from kai.store.database import Store, open_store
 

@@ -8,8 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from kai.catalog.shapes import AgentShape
-from kai.model.context import AgentDefinition, Skill
-from kai.model.memory import Policy
+from kai.model.agents import AgentDefinition, Policy, Skill
 from kai.settings.files import children
 from kai.settings.load import in_order, read_marked
 from kai.settings.problems import ConfigError, Place, Problem, did_you_mean, problem

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Literal
 
+from kai.model.agents import Policy
 from kai.model.backends import Can, Limits, Login, ProtocolName
-from kai.model.memory import Policy
 from kai.settings.values import setting, shape
 
 Strings = tuple[str, ...]

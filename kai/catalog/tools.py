@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from kai.model.agents import Policy
 from kai.model.context import ToolNotice
 from kai.model.errors import BadInputError
-from kai.model.memory import Kind, Policy
+from kai.model.memory import Kind
 
 ToolGroup = Literal["scheduling", "services", "memory", "history", "other"]
 Right = Literal["memory.read", "memory.write", "memory.delete", "delegate", "task", "skill"]

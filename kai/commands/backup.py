@@ -71,7 +71,7 @@ async def _listed(folders: Folders) -> list[dict[str, Any]]:
         async with Client(folders.socket(PEOPLE)) as client:
             return await client.backups()
     from kai.store import backup  # noqa: PLC0415 - needed without a daemon only
-    from kai.turns.retention import backup_view  # noqa: PLC0415
+    from kai.turns.backups import backup_view  # noqa: PLC0415
 
     return [backup_view(one) for one in await to_thread.run_sync(backup.listing, folders.state)]
 
@@ -82,7 +82,7 @@ def _alone(folders: Folders) -> dict[str, Any]:
     from kai.settings.values import Settings  # noqa: PLC0415
     from kai.store import backup, opening  # noqa: PLC0415
     from kai.store.manifest import BackupError  # noqa: PLC0415
-    from kai.turns.retention import backup_view  # noqa: PLC0415
+    from kai.turns.backups import backup_view  # noqa: PLC0415
 
     database = folders.state / backup.DATABASE
     if not database.is_file():

@@ -1,7 +1,6 @@
 """``kai serve``."""
 
 import faulthandler
-import gc
 import os
 import signal
 import subprocess
@@ -13,25 +12,22 @@ from typing import Any
 import anyio
 import click
 
-from kai.commands.connect import FolderFlags, folders_of
-from kai.settings.where import Folders, prepare
+from kai.first_use import importing
+from kai.settings.where import Folders, find, prepare
 
 
 @click.command()
 @click.option("--with", "bridge", type=click.Choice(["terminal"]), help="Also start this bridge; leave when it ends.")
 @click.option("--idle-exit", "idle_exit_s", type=float, default=0.0, metavar="S", help="Leave after S idle seconds.")
 @click.pass_obj
-def command(flags: FolderFlags, bridge: str | None, idle_exit_s: float) -> None:
+def command(flags: tuple[str | None, str | None, str | None], bridge: str | None, idle_exit_s: float) -> None:
     """Run the daemon in the foreground, until SIGTERM or Ctrl-C; SIGHUP reads the configuration again."""
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # to look for some reads all that is installed
-    gc.disable()  # imports leave no garbage, and to look for it takes a tenth of a start
-    from kai import daemon  # noqa: PLC0415 - it knows every part
-    from kai.log import log, set_up  # noqa: PLC0415
+    with importing():
+        from kai import daemon  # noqa: PLC0415 - it knows every part
+        from kai.log import log, set_up  # noqa: PLC0415
 
-    gc.freeze()  # what was imported stays: no need to look through it again and again
-    gc.enable()
-
-    folders = folders_of(flags)
+    folders = find(*flags)
     on_ready = _with_terminal(folders) if bridge else None
     set_up("info")  # until the configuration says otherwise
     faulthandler.enable()  # a watchdog ends a loop that is stuck by SIGABRT: the journal has the line it stands in

@@ -17,8 +17,8 @@ from anyio import to_thread
 from kai.context.archive import read_archive
 from kai.context.sections.privacy import bars_memory, bars_preferences, bars_work
 from kai.memory.retrieval import Retriever
+from kai.model.agents import AgentDefinition, Skill
 from kai.model.context import (
-    AgentDefinition,
     Budget,
     Correction,
     Facts,
@@ -29,7 +29,6 @@ from kai.model.context import (
     PersonFile,
     Retrieval,
     RetrievalStatus,
-    Skill,
     Speaker,
     ToolNotice,
 )

@@ -5,8 +5,10 @@ from datetime import datetime
 from enum import StrEnum
 from hashlib import sha256
 
+from kai.model.agents import AgentDefinition as AgentDefinition  # noqa: PLC0414 - they are part of what goes into it
+from kai.model.agents import Skill as Skill  # noqa: PLC0414
 from kai.model.ids import AttachmentRef, ChannelId, DispatchId, MessageId, PrincipalId, TurnId
-from kai.model.memory import Policy, Searched
+from kai.model.memory import Searched
 from kai.model.messages import AttachmentInfo, Message
 from kai.model.people import ChannelKind
 from kai.model.work import Delegation, Result, Task
@@ -98,29 +100,6 @@ class Retrieval:
     corrections: tuple[Correction, ...] = ()
     searched: tuple[Searched, ...] = ()
     max_tokens: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Skill:
-    """A named instruction text of an agent definition: a catalogue line always, its body on request."""
-
-    name: str
-    summary: str
-    body: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class AgentDefinition:
-    """Purpose, instructions, declared capabilities. It shapes behaviour, never access. `revision` is a hash."""
-
-    name: str
-    purpose: str
-    instructions: str
-    capabilities: tuple[str, ...] = ()
-    skills: tuple[Skill, ...] = ()
-    revision: str = ""
-    memory: Policy = field(default_factory=Policy)
-    aliases: tuple[str, ...] = ()  # by which other agents may call it
 
 
 @dataclass(frozen=True, slots=True)

@@ -275,6 +275,24 @@ class SessionLostError(KaiError):
 
 
 @dataclass
+class ErrandError(KaiError):
+    """A file of a person's could not be brought or fetched as its owner. `state` is that of the file, if it has one."""
+
+    os_user: str
+    path: str
+    problem: str
+    state: str = ""
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.path} as OS user {self.os_user}: {self.problem}."
+
+    @property
+    def hint(self) -> str:
+        return "It must be a plain file of their own, below their home or their workspace, and reached by no link."
+
+
+@dataclass
 class StoreError(KaiError):
     """The database cannot be used."""
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from kai.model.agents import Policy as Policy  # noqa: PLC0414 - what is read of it
 from kai.model.errors import DeniedError
 from kai.model.ids import ChannelId, MessageId, PrincipalId, TurnId
 
@@ -77,25 +78,6 @@ class Scope:
     def __post_init__(self) -> None:
         if not self.principal or not self.channel:
             raise DeniedError("no_identity: memory is always somebody's", "Say for whom, with --as PERSON.")
-
-
-@dataclass(frozen=True, slots=True)
-class Policy:
-    """What an agent definition reads of memory: `inject` goes along by itself, `tool` is what a search may read.
-
-    Patterns are namespaces with whole segments as ``*``; ``self`` and ``this`` stand for the person and the channel.
-    The two never fall back on each other, and an empty one means nothing. `own_only`: records of this definition alone.
-    `write` and `delete` are where its tools may save and correct, and forget: nowhere, unless it says so.
-    """
-
-    inject: tuple[str, ...] = ("person/self/*", "global/*")
-    tool: tuple[str, ...] = ("person/self/*", "channel/this/*", "global/*")
-    top_k: int = 8
-    min_score: float = 0.2
-    max_tokens: int = 1_500
-    own_only: bool = False
-    write: tuple[str, ...] = ()
-    delete: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

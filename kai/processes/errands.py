@@ -6,7 +6,6 @@ import pwd
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
@@ -14,7 +13,7 @@ import anyio
 from anyio import to_thread
 
 from kai.model.context import FileState, PersonFile
-from kai.model.errors import KaiError, LaunchError, SessionBrokenError
+from kai.model.errors import ErrandError, LaunchError, SessionBrokenError
 from kai.model.ids import RunId, fresh
 from kai.people.files import MAX_BYTES, decoded
 from kai.processes.launcher import Launcher, LaunchSpec, Run
@@ -28,24 +27,6 @@ _PIECE_BYTES = 256 * 1024
 _HEAD_BYTES = 1024 * 1024
 _SAID_BYTES = 4096
 _FOLDER = "/"  # every user may stand there, and nothing in an errand depends on it
-
-
-@dataclass
-class ErrandError(KaiError):
-    """A file of a person's could not be brought or fetched as its owner. `state` is that of the file, if it has one."""
-
-    os_user: str
-    path: str
-    problem: str
-    state: str = ""
-
-    @property
-    def sentence(self) -> str:
-        return f"{self.path} as OS user {self.os_user}: {self.problem}."
-
-    @property
-    def hint(self) -> str:
-        return "It must be a plain file of their own, below their home or their workspace, and reached by no link."
 
 
 class Errands:

@@ -1,11 +1,16 @@
-"""The edge: checks plain data against a `shape` with pydantic, and makes JSON schemas. All problems at once."""
+"""The edge: checks plain data against a `shape`, all problems at once, and makes JSON schemas.
+
+Our own few lines and not pydantic's, which makes the schemas alone: its validators of all shapes take a tenth of a
+start, and it would be held by every daemon, for as long as it runs, for the few files that are read at its start.
+"""
 
 import json
-from dataclasses import fields, is_dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from enum import Enum
 from functools import cache
-from typing import Any, TypeVar, get_type_hints
-
-from pydantic import TypeAdapter, ValidationError
+from types import UnionType
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from kai.settings.problems import did_you_mean, nearest
 from kai.settings.values import About
@@ -16,17 +21,9 @@ _T = TypeVar("_T")
 
 def validated(cls: type[_T], marked: Marked, at: KeyPath = ()) -> _T | None:
     """The value of `cls` that stands at a path of the data; None when it has problems, which `marked` then holds."""
-    shape: Any = cls  # the cache takes no generic type
-    before = len(marked.problems)
-    data = marked.at(at)
-    _compare(shape, marked, at, data)
-    try:
-        # Through JSON, as only there strict types still take a mapping for a dataclass and a list for a tuple.
-        value: _T = _adapter(shape).validate_json(json.dumps(_with_empty_sections(shape, data)))
-    except ValidationError as error:
-        _translate(marked, at, error)
-        return None
-    return value if len(marked.problems) == before else None
+    check = _Check(marked)
+    value: _T = check.section(cls, at, marked.at(at))
+    return value if check.is_sound else None
 
 
 @cache
@@ -42,7 +39,9 @@ def written_settings(cls: Any) -> dict[str, Any]:
 
 def json_schema(cls: Any) -> dict[str, Any]:
     """The JSON schema of what a file may hold for `cls`."""
-    schema: dict[str, Any] = _adapter(cls).json_schema()
+    from pydantic import TypeAdapter  # noqa: PLC0415 - who writes schemas, only
+
+    schema: dict[str, Any] = TypeAdapter(cls).json_schema()
     _describe(cls, schema, schema)
     return schema
 
@@ -59,91 +58,102 @@ def _describe(cls: Any, part: dict[str, Any], schema: dict[str, Any]) -> None:
 
 
 @cache
-def _adapter(cls: Any) -> TypeAdapter[Any]:
-    return TypeAdapter(cls)
+def _types(cls: Any) -> dict[str, Any]:
+    return get_type_hints(cls)
 
 
-def _with_empty_sections(cls: Any, data: Any) -> Any:
-    """A section whose lines are all commented out reads as null in YAML: it stands for its defaults."""
-    if not isinstance(data, dict):
-        return data
-    sections = {
-        name: each for name, each in written_settings(cls).items() if name in data and not isinstance(each, About)
-    }
-    return {**data, **{name: _with_empty_sections(each, data[name] or {}) for name, each in sections.items()}}
-
-
-def _compare(cls: Any, marked: Marked, at: KeyPath, data: Any) -> None:
-    """Finds numbers out of bounds and unknown names (those that kai fills in itself, too: pydantic would take them)."""
-    written = written_settings(cls)
-    for name, value in data.items() if isinstance(data, dict) else ():
-        path, about = (*at, name), written.get(name)
-        if about is None:
-            marked.add(path, f"unknown setting {name!r}", did_you_mean(name, written), at_key=True)
-        elif not isinstance(about, About):
-            _compare(about, marked, path, value)
-        elif about.low is not None and _is_number(value) and value < about.low:
-            marked.add(path, f"must be at least {about.low:,}, not {value:,}")
-        elif about.high is not None and _is_number(value) and value > about.high:
-            marked.add(path, f"must be at most {about.high:,}, not {value:,}")
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _translate(marked: Marked, at: KeyPath, error: ValidationError) -> None:
-    for entry in error.errors(include_url=False):
-        path = _real_path(marked.data, (*at, *entry["loc"]), keep_last=entry["type"] == "missing")
-        message, hint = _sentence(entry["type"], entry["input"], entry.get("ctx", {}), entry["msg"])
-        if entry["type"] in ("literal_error", "enum", "int_type", "int_parsing", "float_type"):
-            marked.amend(path, message)
-        marked.add(path, message, hint)
-
-
-def _real_path(data: Any, path: KeyPath, *, keep_last: bool) -> KeyPath:
-    """`path` without what pydantic adds of its own (the branches of a union)."""
-    for depth, part in enumerate(path):
-        try:
-            data = data[part]
-        except (KeyError, IndexError, TypeError):
-            return path[: depth + 1] if keep_last and isinstance(data, dict) else path[:depth]
-    return path
-
-
-_WANTED = {
-    "string_type": "text",
-    "int_type": "a whole number",
-    "int_parsing": "a whole number",
-    "float_type": "a number",
-    "bool_type": "true or false",
-    "tuple_type": "a list",
-    "dict_type": "a mapping",
-    "dataclass_type": "a mapping of settings",
+_WANTED = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
+_SOUND: Mapping[Any, Callable[[Any], bool]] = {
+    str: lambda value: isinstance(value, str),
+    int: lambda value: isinstance(value, int) and not isinstance(value, bool),
+    float: lambda value: isinstance(value, int | float) and not isinstance(value, bool),
+    bool: lambda value: isinstance(value, bool),
 }
 
 
-def _sentence(kind: str, value: Any, context: dict[str, Any], fallback: str) -> tuple[str, str]:
-    shown = _shown(value)
-    if kind == "missing":
-        return "it is missing", "add it"
-    if value is None:
-        return "it is empty", "give it a value or remove the line"
-    if kind in ("literal_error", "enum"):
-        choices = [choice.strip("'") for choice in str(context["expected"]).replace(" or ", ", ").split(", ")]
-        return f"must be one of {', '.join(choices)}, not {shown}", f"did you mean {near!r}?" if (
-            near := nearest(str(value), choices)
-        ) else ""
-    if kind not in _WANTED:
-        return fallback, ""
-    hint = ""
-    if kind == "string_type" and isinstance(value, bool | int | float):
-        hint = f'put it in quotes: "{json.dumps(value)}"'
-    elif kind == "tuple_type":
-        hint = "write [a, b], or '- a' in lines of their own"
-    elif isinstance(value, str) and (value[:1].isdigit() or value in ("true", "false")):
-        hint = "write it without quotes"
-    return f"must be {_WANTED[kind]}, not {shown}", hint
+class _Check:
+    """Makes values of data. What is wrong is noted in `marked`, and some value stands in its place."""
+
+    def __init__(self, marked: Marked) -> None:
+        self._marked = marked
+        self.is_sound = True  # a problem that was known before is told once, and is one all the same
+
+    def section(self, cls: Any, at: KeyPath, data: Any) -> Any:
+        """A `shape`. A section whose lines are all commented out reads as null in YAML: it stands for its defaults."""
+        if not isinstance(data, dict):
+            return self._wrong(at, "a mapping of settings", data)
+        written, types, found = written_settings(cls), _types(cls), {}
+        for name, value in data.items():
+            path, about = (*at, name), written.get(name)
+            if about is None:
+                self._add(path, f"unknown setting {name!r}", did_you_mean(name, written), at_key=True)
+            elif isinstance(about, About):
+                self._bounds(about, path, value)
+                found[name] = self.value(types[name], path, value)
+            else:
+                found[name] = self.section(about, path, {} if value is None else value)
+        for each in fields(cls):
+            if each.name not in data and each.default is MISSING and each.default_factory is MISSING:
+                self._add((*at, each.name), "it is missing", "add it")
+                return None
+        return cls(**found)
+
+    def value(self, kind: Any, path: KeyPath, value: Any) -> Any:
+        """One value of a type as the shapes have them."""
+        origin, args = get_origin(kind), get_args(kind)
+        if value is None:
+            self._add(path, "it is empty", "give it a value or remove the line")
+        elif is_dataclass(kind):
+            return self.section(kind, path, value)
+        elif origin in (Union, UnionType):
+            sound = [one for one in args if _SOUND[one](value)]
+            return self.value(sound[0] if sound else args[0], path, value)
+        elif origin is Literal or (isinstance(kind, type) and issubclass(kind, Enum)):
+            return self._choice(kind, [str(one) for one in args or [each.value for each in kind]], path, value)
+        elif origin is tuple:
+            if isinstance(value, list):
+                return tuple(self.value(args[0], (*path, number), one) for number, one in enumerate(value))
+            self._wrong(path, "a list", value, "write [a, b], or '- a' in lines of their own")
+        elif origin is not None:
+            if isinstance(value, dict):
+                return {name: self.value(args[1], (*path, name), one) for name, one in value.items()}
+            self._wrong(path, "a mapping", value)
+        elif not _SOUND[kind](value):
+            self._plain(kind, path, value)
+        return float(value) if kind is float and _SOUND[float](value) else value
+
+    def _choice(self, kind: Any, choices: list[str], path: KeyPath, value: Any) -> Any:
+        if value in choices:
+            return kind(value) if isinstance(kind, type) else value
+        near = nearest(str(value), choices)
+        self._wrong(path, f"one of {', '.join(choices)}", value, f"did you mean {near!r}?" if near else "", amends=True)
+        return value
+
+    def _plain(self, kind: Any, path: KeyPath, value: Any) -> None:
+        hint = ""
+        if kind is str and isinstance(value, bool | int | float):
+            hint = f'put it in quotes: "{json.dumps(value)}"'
+        elif isinstance(value, str) and (value[:1].isdigit() or value in ("true", "false")):
+            hint = "write it without quotes"
+        self._wrong(path, _WANTED[kind], value, hint, amends=kind in (int, float))
+
+    def _wrong(self, path: KeyPath, wanted: str, value: Any, hint: str = "", *, amends: bool = False) -> None:
+        message = f"must be {wanted}, not {_shown(value)}"
+        if amends:
+            self._marked.amend(path, message)
+        self._add(path, message, hint)
+
+    def _add(self, path: KeyPath, message: str, hint: str = "", *, at_key: bool = False) -> None:
+        self.is_sound = False
+        self._marked.add(path, message, hint, at_key=at_key)
+
+    def _bounds(self, about: About, path: KeyPath, value: Any) -> None:
+        if not _SOUND[float](value):
+            return
+        if about.low is not None and value < about.low:
+            self._add(path, f"must be at least {about.low:,}, not {value:,}")
+        elif about.high is not None and value > about.high:
+            self._add(path, f"must be at most {about.high:,}, not {value:,}")
 
 
 def _shown(value: Any) -> str:

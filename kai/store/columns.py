@@ -9,11 +9,13 @@ from dataclasses import fields
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from functools import lru_cache
-from typing import Any, TypeVar, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin, get_type_hints
 
 from kai.model.errors import UnknownThingError
-from kai.model.events import Choice, ChoiceKind
 from kai.store.binding import Connection, Row
+
+if TYPE_CHECKING:
+    from kai.model.events import Choice
 
 T = TypeVar("T")
 
@@ -81,7 +83,7 @@ def packed(value: object) -> object:
     return value
 
 
-def _choice_fields(choice: Choice) -> list[str]:
+def _choice_fields(choice: "Choice") -> list[str]:
     return [choice.key, choice.label, choice.kind]
 
 
@@ -108,6 +110,8 @@ def _reader(hint: Any) -> Callable[[Any], Any] | None:
         inner = _reader(args[0])
         return (lambda value: None if value is None else inner(value)) if inner else None
     if get_origin(hint) is tuple:
+        from kai.model.events import Choice  # noqa: PLC0415 - of questions only: a start reads none
+
         return _choices if args[0] is Choice else unpacked
     if hint is datetime:
         return moment
@@ -126,5 +130,7 @@ def unpacked(packed: str) -> tuple[Any, ...]:
     return () if packed == "[]" else tuple(json.loads(packed))
 
 
-def _choices(packed: str) -> tuple[Choice, ...]:
+def _choices(packed: str) -> "tuple[Choice, ...]":
+    from kai.model.events import Choice, ChoiceKind  # noqa: PLC0415 - as above
+
     return tuple(Choice(key, label, ChoiceKind(kind)) for key, label, kind in unpacked(packed))

@@ -11,7 +11,7 @@ from contextlib import ExitStack, closing, suppress
 from datetime import datetime
 from pathlib import Path
 
-from kai.store import search, shelves, vectors
+from kai.store import indexes
 from kai.store.binding import Connection, Error, Row, connect
 from kai.store.errors import (
     CorruptDatabaseError,
@@ -43,9 +43,7 @@ def open_connections(
         _check(writer, path)
         migrate(writer, path, shipped(), now)
         _settle(writer, path)
-        search.refresh(writer)
-        shelves.refresh(writer)
-        vectors.start_anew(writer)
+        indexes.refresh(writer)
         reading = [stack.enter_context(closing(connect_to(path, busy_s))) for _ in range(readers)]
         for reader in reading:
             reader.execute("PRAGMA query_only = ON")

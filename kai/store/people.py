@@ -54,11 +54,6 @@ def owners_of(db: Connection, os_user: str) -> list[str]:
     return [str(row[0]) for row in rows]
 
 
-def is_new(db: Connection) -> bool:
-    """Nobody was ever added."""
-    return db.execute("SELECT 1 FROM person LIMIT 1").fetchone() is None
-
-
 def every(db: Connection, *, removed: bool = False) -> tuple[Person, ...]:
     """In the order in which they came; `removed` ones too, if asked for."""
     return read_all(Person, db.execute(f"{'SELECT * FROM person' if removed else _PRESENT} ORDER BY seq"))

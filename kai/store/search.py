@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from kai.model.ids import ChannelId
 from kai.model.messages import Message
-from kai.store import messages, words
+from kai.store import indexes, messages, words
 from kai.store.binding import Connection
 
 _QUERY_TOKENS = 64
@@ -31,17 +31,14 @@ def search(
     return messages.at(db, [row[0] for row in rows])
 
 
-def refresh(db: Connection) -> None:
-    """Make the index anew when it was made by another version of `tokens`. Outside of a transaction."""
-    row = db.execute("SELECT value FROM fact WHERE name = 'words'").fetchone()
-    if row and row[0] == words.VERSION:
-        return
+def index_anew(db: Connection) -> None:
+    """Make the index anew. Outside of a transaction."""
     db.execute("BEGIN IMMEDIATE")
     try:
         db.execute("INSERT INTO message_index (message_index) VALUES ('delete-all')")
         for channel_seq, seq, text in messages.every_said(db):
             words.add(db, channel_seq, seq, text)
-        db.execute("INSERT OR REPLACE INTO fact VALUES ('words', ?)", (words.VERSION,))
+        db.execute("INSERT OR REPLACE INTO fact VALUES ('words', ?)", (indexes.WORDS,))
         db.execute("COMMIT")
     finally:
         if db.in_transaction:

@@ -6,7 +6,7 @@ An index may miss a record, and never gives one away: what it finds is read agai
 from collections.abc import Callable, Iterable, MutableMapping, Sequence
 from functools import partial
 
-from kai.store import vectors, words
+from kai.store import indexes, vectors, words
 from kai.store.binding import Connection, sqlite_version_info
 from kai.store.namespaces import shelf as shelf_of
 
@@ -93,11 +93,8 @@ def postings(db: Connection, number: int, term: str, least: int = 0) -> list[tup
     return found[::-1]
 
 
-def refresh(db: Connection) -> None:
-    """Make anew what was indexed by another version of the tokens. Outside of a transaction."""
-    old = db.execute("SELECT 1 FROM mem_shelf WHERE words <> ? LIMIT 1", (words.VERSION,)).fetchone()
-    if old is None:
-        return
+def index_anew(db: Connection) -> None:
+    """Make every index anew. Outside of a transaction."""
     db.execute("BEGIN IMMEDIATE")
     try:
         rebuild(db)
@@ -135,7 +132,7 @@ def _made(db: Connection, shelf: str) -> int:
         return int(row[0])
     # Undone within a savepoint, a virtual table spoils the whole transaction (SQLite 3.53): the writer then runs each
     # of its jobs alone, where all of the transaction is undone.
-    number = db.execute("INSERT INTO mem_shelf (shelf, words) VALUES (?, ?)", (shelf, words.VERSION)).lastrowid or 0
+    number = db.execute("INSERT INTO mem_shelf (shelf, words) VALUES (?, ?)", (shelf, indexes.WORDS)).lastrowid or 0
     table = f"mem_index_{number}"
     db.execute(f"CREATE VIRTUAL TABLE {table} USING fts5 (words, content = '', tokenize = \"ascii tokenchars '_'\")")
     if sqlite_version_info >= (3, 42):

@@ -27,6 +27,20 @@ def counts(db: Connection) -> dict[str, int]:
     return {name: db.execute(sql).fetchone()[0] for name, sql in _FIGURES.items()}
 
 
+def is_left(db: Connection) -> bool:
+    """Whether there is something to go on with, or to own up to: turns that have not ended, runs without an end."""
+    row = db.execute(
+        "SELECT EXISTS (SELECT 1 FROM turn WHERE state IN ('queued', 'running', 'asking', 'held')) "
+        "OR EXISTS (SELECT 1 FROM run WHERE ended_at IS NULL) OR EXISTS (SELECT 1 FROM session WHERE state = 'live')"
+    ).fetchone()
+    return bool(row[0])
+
+
+def is_new(db: Connection) -> bool:
+    """Nobody was ever added."""
+    return db.execute("SELECT 1 FROM person LIMIT 1").fetchone() is None
+
+
 def newest(db: Connection) -> datetime | None:
     """When the newest message was kept."""
     row = db.execute("SELECT created_at FROM message ORDER BY seq DESC LIMIT 1").fetchone()

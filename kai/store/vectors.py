@@ -161,11 +161,6 @@ def last_move(db: Connection) -> int:
     return row[0] if row else 0
 
 
-def start_anew(db: Connection) -> None:
-    """Forget what changed: no index is in memory yet."""
-    db.execute("DELETE FROM mem_moved")
-
-
 def count(db: Connection, embedder: int, shelf: int) -> int:
     rows: int = db.execute(
         f"SELECT count(*) FROM {_HELD} WHERE i.shelf = :shelf", {"embedder": embedder, "shelf": shelf}

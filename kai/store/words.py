@@ -11,7 +11,6 @@ from functools import lru_cache
 
 from kai.store.binding import Connection
 
-VERSION = "1"  # a change of `tokens` needs another: the index is then made anew
 _INDEXED_CHARS = 50_000  # of one message
 _TOKEN_CHARS = 64
 
@@ -30,6 +29,7 @@ when where which while who whom why will with would you your yours
 _STOP_WORDS = frozenset(_COMMON.split())
 
 
+# A change needs another number in `kai.store.indexes`.
 def tokens(text: str, *, query: bool = False) -> Iterator[str]:
     """The words of a text, as they are indexed. In a query a lone unspaced sign ends in ``*``: it begins a pair."""
     folded = unicodedata.normalize("NFKC", text[:_INDEXED_CHARS]).casefold()

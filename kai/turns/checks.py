@@ -18,7 +18,6 @@ from kai.store.binding import Connection
 from kai.turns.backends import os_user
 from kai.turns.commands import DEFAULT, Commands
 from kai.turns.door import Caller
-from kai.turns.findings import findings
 from kai.turns.parts import Parts
 from kai.turns.runner import Runner
 from kai.turns.uploads import seed
@@ -85,6 +84,8 @@ class Checks:
 
     async def doctor(self) -> list[View]:
         """Findings: each a name, what is wrong, and the mend. Empty when nothing is."""
+        from kai.turns.findings import findings  # noqa: PLC0415 - first use
+
         return await findings(self._parts, self.own_user)
 
     async def user_of(self, caller: Caller) -> str:

@@ -4,20 +4,22 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from kai.catalog import agents, manifests
 from kai.catalog.references import unknown_names
 from kai.log import log
+from kai.model.agents import AgentDefinition
 from kai.model.backends import Manifest
-from kai.model.context import AgentDefinition
 from kai.model.errors import UnknownThingError
 from kai.resources import folder
 from kai.settings.load import Inspection, inspect
 from kai.settings.problems import ConfigError, Problem, nearest
 from kai.settings.values import Settings, Workspace
 from kai.settings.where import Folders
-from kai.settings.why import Why, explain
+
+if TYPE_CHECKING:
+    from kai.settings.why import Why
 
 T = TypeVar("T")
 
@@ -131,8 +133,10 @@ class Config:
         now, then = _files(self.folder), self._loaded.files
         return sorted(name for name in now.keys() | then.keys() if now.get(name) != then.get(name))
 
-    def explained(self) -> tuple[Why, ...]:
+    def explained(self) -> "tuple[Why, ...]":
         """Every setting in force, and where it came from."""
+        from kai.settings.why import explain  # noqa: PLC0415 - first use
+
         return explain(self._loaded.found)
 
     def reload(self) -> bool:

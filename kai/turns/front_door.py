@@ -4,7 +4,8 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import asdict, replace
 from datetime import datetime
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from kai.model.errors import UnknownThingError
 from kai.model.ids import AskId, AttachmentRef, ChannelId, DeliveryId, PrincipalId, TurnId
@@ -17,20 +18,23 @@ from kai.turns import views
 from kai.turns.checks import Checks
 from kai.turns.commands import Commands
 from kai.turns.door import Caller
-from kai.turns.evidence import Evidence
-from kai.turns.household import SHELL, Household, operators_only, visible_person
 from kai.turns.inbox import Inbox
 from kai.turns.lanes import Lanes
-from kai.turns.memory_door import MemoryDoor
 from kai.turns.parts import Parts
-from kai.turns.probing import Prober
-from kai.turns.retention import Retention, forget_erased
+from kai.turns.retention import forget_erased
 from kai.turns.route import Next
 from kai.turns.runner import Runner
 from kai.turns.stopping import Stopping
 from kai.turns.streams import Streams
 from kai.turns.uploads import fetch
-from kai.turns.views import View, principal_of
+from kai.turns.views import SHELL, View, operators_only, principal_of, visible_person
+
+if TYPE_CHECKING:
+    from kai.turns.backups import Backups
+    from kai.turns.evidence import Evidence
+    from kai.turns.household import Household
+    from kai.turns.memory_door import MemoryDoor
+    from kai.turns.probing import Prober
 
 
 class FrontDoor:
@@ -43,14 +47,41 @@ class FrontDoor:
         self._stopping = Stopping(parts, runner)
         self._commands = Commands(parts, runner, lanes, self._stopping)
         self._inbox = Inbox(parts, runner, lanes, self._commands, self._stopping)
-        self._evidence = Evidence(parts)
         self._streams = Streams(parts)
         self._checks = Checks(parts, runner)
-        self._memory = MemoryDoor(parts)
-        self.retention = Retention(parts)
         self.removals = 0  # of people: whoever keeps what was found of them looks again
-        self._household = Household(parts, runner, self._stopping)
-        self._prober = Prober(parts)
+
+    # What few days see: each is imported when it is asked for.
+
+    @cached_property
+    def _evidence(self) -> "Evidence":
+        from kai.turns.evidence import Evidence  # noqa: PLC0415
+
+        return Evidence(self._parts)
+
+    @cached_property
+    def _memory(self) -> "MemoryDoor":
+        from kai.turns.memory_door import MemoryDoor  # noqa: PLC0415
+
+        return MemoryDoor(self._parts)
+
+    @cached_property
+    def _household(self) -> "Household":
+        from kai.turns.household import Household  # noqa: PLC0415
+
+        return Household(self._parts, self._runner, self._stopping)
+
+    @cached_property
+    def _prober(self) -> "Prober":
+        from kai.turns.probing import Prober  # noqa: PLC0415
+
+        return Prober(self._parts)
+
+    @cached_property
+    def _backups(self) -> "Backups":
+        from kai.turns.backups import Backups  # noqa: PLC0415
+
+        return Backups(self._parts)
 
     @property
     def listeners(self) -> int:
@@ -106,7 +137,7 @@ class FrontDoor:
 
     async def receipt(self, caller: Caller, delivery: DeliveryId, receipt: Receipt) -> None:
         erased = await self._parts.store.write(_receipt, delivery, _bridge(caller), receipt, self._parts.clock.now())
-        await forget_erased(self._parts, erased)
+        await forget_erased(erased, self._parts.live.forget)
         if receipt.outcome is not ReceiptOutcome.SENT:
             self._parts.live.bell(_bridge(caller)).owe()
 
@@ -268,11 +299,11 @@ class FrontDoor:
 
     async def backup(self, caller: Caller) -> View:
         operators_only(caller)
-        return await self.retention.back_up()
+        return await self._backups.back_up()
 
     async def backups(self, caller: Caller) -> list[View]:
         operators_only(caller)
-        return await self.retention.backups()
+        return await self._backups.backups()
 
     async def config(self, caller: Caller) -> View:
         operators_only(caller)

@@ -8,11 +8,11 @@ from zoneinfo import available_timezones
 from anyio import to_thread
 
 from kai.log import log
-from kai.model.errors import BadInputError, DeniedError, KaiError, UnknownThingError
+from kai.model.errors import BadInputError, DeniedError, KaiError
 from kai.model.ids import ChannelId, PrincipalId, fresh
 from kai.model.people import Channel, ChannelKind, Person
 from kai.people.os_users import unfit
-from kai.store import channels, naming, people, turns
+from kai.store import channels, people, turns
 from kai.store.binding import Connection
 from kai.turns import views
 from kai.turns.backends import os_user as own_user
@@ -21,12 +21,11 @@ from kai.turns.parts import Parts
 from kai.turns.runner import Runner
 from kai.turns.stopping import Stopping
 from kai.turns.uploads import seed
-from kai.turns.views import View
+from kai.turns.views import SHELL, View
 
 _CHANGEABLE = ("name", "os_user", "zone", "email", "permissions")
 _OWN = frozenset({"zone", "email"})  # what a person may change about themselves; the rest is the operator's
 NAME_CHARS = 64
-SHELL = "terminal"  # the bridge of whoever calls from a shell of their own
 
 
 class Household:
@@ -197,21 +196,3 @@ def _check_changes(fields: dict[str, str], by_operator: bool) -> None:
 def _check_name(field: str, name: str) -> None:
     if not name.isprintable() or "/" in name or len(name) > NAME_CHARS or not name.strip():
         raise BadInputError(field, "is no name", f"At most {NAME_CHARS} printable characters, no slash.")
-
-
-def operators_only(caller: Caller) -> None:
-    if not caller.operator:
-        raise DeniedError("this is for operators", "Ask whoever runs kai, or run it as the daemon's user.")
-
-
-def visible_person(db: Connection, caller: Caller, principal: PrincipalId) -> Person:
-    """A person by id, its beginning, or name; nobody but an operator sees anyone but themselves."""
-
-    def seen(named: str) -> Person:
-        found = people.get(db, PrincipalId(named))
-        if not caller.operator and found.principal != caller.principal:
-            raise UnknownThingError("person", principal)
-        return found
-
-    by_name = people.by_name(db, principal)
-    return seen(by_name.principal if by_name else naming.whole(db, "person", principal, seen))

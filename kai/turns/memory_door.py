@@ -15,6 +15,7 @@ from kai.store.binding import Connection
 from kai.turns.door import Caller
 from kai.turns.parts import Parts
 from kai.turns.remembering import OFF, Remembering, told
+from kai.turns.retention import collect
 from kai.turns.views import View, channel_of, principal_of
 
 _OPERATORS = frozenset({"gc", "doctor", "reindex"})
@@ -113,7 +114,8 @@ class MemoryDoor:
         return {"receipts": [_receipt(one) for one in receipts], "counts": counts}
 
     async def deed_gc(self) -> View:
-        return asdict(await collect(self._parts))
+        parts = self._parts
+        return asdict(await collect(parts.store, parts.config.settings.memory, parts.clock))
 
     async def deed_doctor(self) -> list[View]:
         return list(await self._parts.store.write(upkeep.findings))
@@ -127,17 +129,6 @@ class MemoryDoor:
             except EmbedderUnavailableError as error:
                 found["vectors"] = error.sentence
         return found
-
-
-async def collect(parts: Parts) -> upkeep.Collected:
-    """Take out what is over, erase what was kept long enough, in small transactions."""
-    settings, total = parts.config.settings.memory, upkeep.Collected(0, 0, 0)
-    while True:
-        now = parts.clock.now()
-        one = await parts.store.write(upkeep.collect, now, settings.forgotten_days, settings.audit_days)
-        total = upkeep.Collected(total.expired + one.expired, total.erased + one.erased, total.audit + one.audit)
-        if not (one.expired or one.erased):
-            return total
 
 
 def _is_own(db: Connection, caller: Caller) -> bool:

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 from kai.log import log
 from kai.memory.retrieval import Found, StoreRetriever
+from kai.model.agents import Policy
 from kai.model.errors import StoreError
 from kai.model.ids import MessageId, fresh
-from kai.model.memory import Deed, Kind, MemoryReceipt, NewRecord, Policy, Record, Scope
+from kai.model.memory import Deed, Kind, MemoryReceipt, NewRecord, Record, Scope
 from kai.model.people import Address, Person
 from kai.store import channels, exposures, ledger, records, words
 from kai.text.graphemes import shorten

@@ -1,103 +1,66 @@
-"""What is kept for how long: backups are made, and whatever was kept long enough is erased in a quiet moment."""
+"""What is kept for how long: whatever was kept long enough is erased in a quiet moment."""
 
 import os
 import shutil
 import stat
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
-from typing import BinaryIO
 
-import anyio
-from anyio import from_thread, to_thread
+from anyio import to_thread
 
+from kai.clock import Clock
 from kai.log import log
-from kai.store import attachments, backup, results, sessions, snapshots, temporary
-from kai.turns.memory_door import collect
-from kai.turns.parts import Parts
-from kai.turns.views import View
+from kai.model.ids import TurnId
+from kai.settings.values import MemorySettings
+from kai.store import attachments, results, sessions, snapshots, temporary, upkeep
+from kai.store.database import Store
+from kai.turns.ground import Ground
 
 LOG = "kai.log"
 _OF_NO_RUN_S = 3600.0  # a run that starts, or is only tried, has its folder before it has a row
 
 
-class Retention:
-    """One backup at a time; nothing that is still owed is erased."""
+async def drop_old(ground: Ground, live: Collection[str], forget: Callable[[TurnId], None]) -> None:
+    """Erase what was kept for as long as the settings say: snapshots, files, wire files of no run, the log.
 
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
-        self._state = parts.store.path.parent
-        self._one = anyio.Lock()
-
-    async def back_up(self) -> View:
-        """Make a backup while the daemon works. Raises what `kai.store.backup.make` raises."""
-        settings = self._parts.config.settings.backups
-        async with self._one:
-            made = await to_thread.run_sync(
-                lambda: backup.make(
-                    self._state,
-                    self._parts.clock.now(),
-                    keep=settings.keep,
-                    max_file_bytes=settings.max_file_bytes,
-                    as_owner=self._pack,
-                    check=from_thread.check_cancelled,
-                )
-            )
-        view = backup_view(made)
-        log.info("backup.made", path=view["path"], size_bytes=view["size_bytes"], left_out=len(view["left_out"]))
-        return view
-
-    def _pack(self, os_user: str, roots: Mapping[str, str], out: BinaryIO, max_file_bytes: int) -> list[str]:
-        """From the thread that makes the backup: as the owner."""
-        return from_thread.run(self._parts.errands.pack, os_user, roots, out, max_file_bytes)
-
-    async def backups(self) -> list[View]:
-        """Those that there are, the newest first."""
-        found = await to_thread.run_sync(backup.listing, self._state)
-        return [backup_view(one) for one in found]
-
-    async def drop_old(self) -> None:
-        """Erase what was kept for as long as the settings say: snapshots, files, wire files of no run, the log."""
-        settings, now = self._parts.config.settings, self._parts.clock.now()
-        before = now - timedelta(days=settings.snapshots.days)
-        await collect(self._parts)
-        await forget_erased(self._parts, await self._parts.store.write(temporary.erase, now))
-        while await self._parts.store.write_soft(snapshots.purge, before):
-            pass  # in small transactions: nobody waits long behind one
-        await self._parts.store.write_soft(results.drop_old, before)
-        paths = await self._parts.store.read(attachments.older, now - timedelta(days=settings.attachments.days))
-        live: set[str] = set(await self._parts.store.read(sessions.open_runs))
-        live |= {live.run for live in self._parts.pool.every()}
-        await to_thread.run_sync(_erase, paths, self._parts.runs, live)
-        await to_thread.run_sync(turn_over, self._state / LOG, settings.log.max_bytes)
+    Nothing that is still owed is erased, nor anything of the `live` runs. `forget`: as in `forget_erased`.
+    """
+    settings, store, now = ground.config.settings, ground.store, ground.clock.now()
+    before = now - timedelta(days=settings.snapshots.days)
+    await collect(store, settings.memory, ground.clock)
+    await forget_erased(await store.write(temporary.erase, now), forget)
+    while await store.write_soft(snapshots.purge, before):
+        pass  # in small transactions: nobody waits long behind one
+    await store.write_soft(results.drop_old, before)
+    paths = await store.read(attachments.older, now - timedelta(days=settings.attachments.days))
+    at_work = {*await store.read(sessions.open_runs), *live}
+    await to_thread.run_sync(_erase, paths, ground.runs, at_work)
+    await to_thread.run_sync(turn_over, ground.folders.state / LOG, settings.log.max_bytes)
 
 
-async def forget_erased(parts: Parts, erased: temporary.Erased) -> None:
-    """What is left of erased turns outside of the database: the log of their events, and their files."""
+async def collect(store: Store, settings: MemorySettings, clock: Clock) -> upkeep.Collected:
+    """Take out what is over, erase what was kept long enough, in small transactions."""
+    total = upkeep.Collected(0, 0, 0)
+    while True:
+        now = clock.now()
+        one = await store.write(upkeep.collect, now, settings.forgotten_days, settings.audit_days)
+        total = upkeep.Collected(total.expired + one.expired, total.erased + one.erased, total.audit + one.audit)
+        if not (one.expired or one.erased):
+            return total
+
+
+async def forget_erased(erased: temporary.Erased, forget: Callable[[TurnId], None]) -> None:
+    """What is left of erased turns outside of the database: the log of their events (`forget`), and their files."""
     for turn in erased.turns:
-        parts.live.forget(turn)
+        forget(turn)
     if erased.turns:
         log.info("turn.erased", turns=len(erased.turns), files=len(erased.paths))
     if erased.paths:
         await to_thread.run_sync(_unlink, erased.paths)
-
-
-def backup_view(made: backup.Backup) -> View:
-    """What is shown of a backup. `digest` is that of its manifest: the same wherever it was copied to."""
-    said = made.manifest
-    return {
-        "path": str(made.path),
-        "name": made.path.name,
-        "made_at": said.made_at,
-        "kai": said.kai,
-        "size_bytes": said.size_bytes,
-        "files": len(said.files),
-        "left_out": list(said.left_out),
-        "digest": said.seal,
-    }
 
 
 def _unlink(paths: tuple[str, ...]) -> None:

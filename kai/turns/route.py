@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
+from kai.model.agents import AgentDefinition
 from kai.model.backends import Manifest
-from kai.model.context import AgentDefinition, Prompt
+from kai.model.context import Prompt
 from kai.model.errors import ChoiceGoneError, KaiError, UnknownThingError
 from kai.model.ids import ChannelId, PrincipalId, TurnId
 from kai.model.messages import Message

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from kai.model.context import AgentDefinition
+from kai.model.agents import AgentDefinition, Policy
 from kai.model.errors import DeniedError
 from kai.model.ids import ChannelId, PrincipalId, RunId, SessionId
-from kai.model.memory import Policy
 from kai.processes.belonging import UNKNOWN
 
 TOKEN_BYTES = 32

@@ -6,11 +6,10 @@ from anyio import to_thread
 
 from kai.launcher.errand import RefusedError, contents
 from kai.log import log
-from kai.model.errors import DeniedError, KaiError, UnknownThingError
+from kai.model.errors import DeniedError, ErrandError, KaiError, UnknownThingError
 from kai.model.ids import ChannelId, PrincipalId
 from kai.model.messages import Message
 from kai.people.folders import PersonFolders
-from kai.processes.errands import ErrandError
 from kai.turns.backends import os_user
 from kai.turns.parts import Parts
 from kai.turns.route import Route, decide, look

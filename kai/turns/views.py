@@ -7,7 +7,7 @@ from typing import Any
 from kai.model.errors import DeniedError, UnknownThingError
 from kai.model.ids import ChannelId, PrincipalId, TurnId
 from kai.model.messages import Message
-from kai.model.people import Channel
+from kai.model.people import Channel, Person
 from kai.model.turns import Turn
 from kai.store import channels, delegations, messages, naming, people, questions, search, snapshots, turns
 from kai.store.binding import Connection
@@ -15,6 +15,25 @@ from kai.turns.door import Caller
 
 View = dict[str, Any]
 NEVER = 2**62  # a message number that no channel reaches
+SHELL = "terminal"  # the bridge of whoever calls from a shell of their own
+
+
+def operators_only(caller: Caller) -> None:
+    if not caller.operator:
+        raise DeniedError("this is for operators", "Ask whoever runs kai, or run it as the daemon's user.")
+
+
+def visible_person(db: Connection, caller: Caller, principal: PrincipalId) -> Person:
+    """A person by id, its beginning, or name; nobody but an operator sees anyone but themselves."""
+
+    def seen(named: str) -> Person:
+        found = people.get(db, PrincipalId(named))
+        if not caller.operator and found.principal != caller.principal:
+            raise UnknownThingError("person", principal)
+        return found
+
+    by_name = people.by_name(db, principal)
+    return seen(by_name.principal if by_name else naming.whole(db, "person", principal, seen))
 
 
 def allowed_channel(db: Connection, caller: Caller, channel: ChannelId) -> Channel:

@@ -10,10 +10,12 @@ from typing import Any
 import anyio
 import httpx
 import pytest
+from anyio import to_thread
 
 from kai.api.attachments import AttachmentFolder
 from kai.api.callers import Callers
 from kai.api.endpoint import Parts
+from kai.api.faces import Threshold
 from kai.api.limits import ApiLimits
 from kai.api.server import AGENTS, PEOPLE, serve
 from kai.model.ids import RunId
@@ -52,20 +54,24 @@ class House:
         return self.folder / "run" / AGENTS
 
     @asynccontextmanager
-    async def serving(self) -> AsyncIterator[Parts]:
+    async def serving(self, *, people_group: int | None = None) -> AsyncIterator[Parts]:
         callers = Callers(self.directory, lambda: self.operators, trusted_uids=self.trusted_uids, os_user=self.os_user)
         parts = Parts(
             door=self.door,
             callers=callers,
             attachments=AttachmentFolder(self.folder / "state" / "attachments"),
-            run_of=self.run_of,
-            surely_of=self.surely_of,
             agents=self.agents_door,  # type: ignore[arg-type]
             max_body_bytes=lambda: MAX_BODY,
             max_attachment_bytes=lambda: MAX_FILE,
             limits=self.limits,
         )
-        async with serve(parts, self.folders):
+        await to_thread.run_sync(parts.attachments.prepare)
+
+        async def given() -> Parts:
+            return parts
+
+        threshold = Threshold(given, self.run_of, self.surely_of, self.limits, parts.streams)
+        async with serve(threshold, self.folders, people_group=people_group):
             yield parts
 
     @asynccontextmanager

@@ -6,7 +6,8 @@ import time
 import anyio
 import pytest
 
-from kai.api.callers import Callers, Peer, run_of_peer
+from kai.api.callers import Callers
+from kai.api.peers import Peer, run_of_peer
 from kai.model.errors import DeniedError, UnknownThingError
 from kai.model.ids import RunId
 from kai.model.people import Person

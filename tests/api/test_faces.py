@@ -5,7 +5,7 @@ import os
 import httpx
 import pytest
 
-from kai.api.faces import AGENT_ROUTES
+from kai.api.agent_routes import AGENT_ROUTES
 from kai.api.routes import ROUTES
 from kai.model.ids import RunId
 from tests.api.conftest import House

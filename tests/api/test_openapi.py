@@ -11,10 +11,10 @@ from jsonschema import Draft202012Validator
 from starlette.routing import Route as PathRoute
 from starlette.routing import Router
 
+from kai.api.agent_routes import AGENT_ROUTES
 from kai.api.attachments import AttachmentFolder
 from kai.api.callers import Callers
-from kai.api.endpoint import Methods, Parts
-from kai.api.faces import AGENT_ROUTES, router_of
+from kai.api.endpoint import Methods, Parts, router_of
 from kai.api.openapi import document
 from kai.api.routes import ROUTES
 from kai.catalog.tools import TOOLS
@@ -54,7 +54,7 @@ def schemas(written: dict[str, Any]) -> Iterator[Any]:
 
 def test_the_document_has_the_very_routes_that_are_served(written: dict[str, Any], tmp_path: Path) -> None:
     callers = Callers(FakeDirectory(), lambda: ())
-    parts = Parts(FakeDoor(), callers, AttachmentFolder(tmp_path), lambda _: None, lambda: 1, lambda: 1)
+    parts = Parts(FakeDoor(), callers, AttachmentFolder(tmp_path), lambda: 1, lambda: 1)
     router: Router = router_of(parts, ROUTES)
     served = {
         (route.path, method.lower())

@@ -13,7 +13,6 @@ import pytest
 from anyio import to_thread
 
 from kai.api.limits import ApiLimits
-from kai.api.server import serve
 from kai.settings.problems import FolderError
 from tests.api.conftest import House, until
 
@@ -29,9 +28,7 @@ async def test_both_sockets_are_there_for_the_daemons_user_alone_and_gone_at_the
 
 
 async def test_groups_may_be_let_in_each_to_its_face(house: House) -> None:
-    async with house.serving() as parts:
-        pass
-    async with serve(parts, house.folders, people_group=os.getgid()):
+    async with house.serving(people_group=os.getgid()):
         assert stat.S_IMODE(house.people.lstat().st_mode) == 0o660
         assert stat.S_IMODE(house.agents.lstat().st_mode) == 0o600
 
@@ -111,11 +108,11 @@ async def test_a_request_that_never_ends_is_cancelled_in_time(house: House) -> N
 
 
 async def test_it_opens_again_at_once_after_a_daemon_that_was_killed(house: House) -> None:
-    async with house.serving() as parts:
+    async with house.serving():
         pass
     script = "import socket, sys\nfor path in sys.argv[1:]:\n    socket.socket(socket.AF_UNIX).bind(path)\n"
     await anyio.run_process([sys.executable, "-c", script, str(house.people), str(house.agents)])
-    async with serve(parts, house.folders), house.http() as http:
+    async with house.serving(), house.http() as http:
         assert (await http.get("/healthz")).status_code == 200
 
 
@@ -136,10 +133,10 @@ async def test_another_os_user_is_told_by_the_kernel_and_nobody_by_what_they_say
             [sys.executable, "-c", script, str(house.people), header], stdout=subprocess.PIPE, check=False, timeout=10
         ).stdout
 
-    async with house.serving() as parts:
+    async with house.serving():
         pass
     house.people.parent.chmod(0o711)
-    async with serve(parts, house.folders, people_group=65534):
+    async with house.serving(people_group=65534):
         assert b" 200 " in await to_thread.run_sync(ask, "")
         assert b" 403 " in await to_thread.run_sync(ask, "kai-as: Anna\r\n")
     assert [(caller.principal, caller.operator, caller.os_user) for caller in house.door.callers] == [

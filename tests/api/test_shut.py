@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from kai.api.callers import Peer
+from kai.api.peers import Peer
 from kai.api.shut import ShutDoor
 
 pytestmark = pytest.mark.anyio

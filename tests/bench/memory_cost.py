@@ -15,8 +15,9 @@ import anyio
 
 from kai.clock import SystemClock
 from kai.memory.retrieval import StoreRetriever
+from kai.model.agents import Policy
 from kai.model.ids import PrincipalId
-from kai.model.memory import Policy, Scope, Way
+from kai.model.memory import Scope, Way
 from kai.model.people import Person
 from kai.store import channels, people, shelves
 from kai.store.binding import Connection

@@ -9,7 +9,7 @@ from kai.bench import talks
 from kai.bench.retrieval import judged
 from kai.clock import SystemClock
 from kai.memory.retrieval import StoreRetriever
-from kai.model.memory import Policy
+from kai.model.agents import Policy
 from kai.store.database import open_store
 
 DATA = [

@@ -6,7 +6,7 @@ import pytest
 
 from kai.catalog import agents
 from kai.catalog.agents import PLACEHOLDERS
-from kai.model.context import Skill
+from kai.model.agents import Skill
 from kai.settings.problems import ConfigError
 
 PUMPS = """\

@@ -12,9 +12,8 @@ from kai.catalog.shapes import (
     PolicyShape,
     SkillShape,
 )
+from kai.model.agents import AgentDefinition, Policy, Skill
 from kai.model.backends import Can, LaunchPlan, Limits, Login, Manifest
-from kai.model.context import AgentDefinition, Skill
-from kai.model.memory import Policy
 
 
 def _names(cls: type) -> set[str]:

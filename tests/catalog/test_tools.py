@@ -6,9 +6,9 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from kai.catalog.tools import FROM_THE_RUN, NEWEST, TOOLS, Argument, Tool, notices, rights_of, tools_of
+from kai.model.agents import Policy
 from kai.model.context import ToolNotice
 from kai.model.errors import BadInputError
-from kai.model.memory import Policy
 
 SEARCH = Tool(
     "history_search",

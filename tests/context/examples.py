@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from kai.model.agents import AgentDefinition, Skill
 from kai.model.context import (
-    AgentDefinition,
     Budget,
     Facts,
     FileState,
@@ -16,7 +16,6 @@ from kai.model.context import (
     PersonFile,
     Retrieval,
     RetrievalStatus,
-    Skill,
     Speaker,
     ToolNotice,
 )

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from kai.context.assemble import assemble, own_words
 from kai.context.order import READING_ORDER
 from kai.context.tokens import estimate
+from kai.model.agents import AgentDefinition, Skill
 from kai.model.context import (
     MARKER,
-    AgentDefinition,
     Budget,
     Correction,
     Facts,
@@ -28,7 +28,6 @@ from kai.model.context import (
     PersonFile,
     Retrieval,
     RetrievalStatus,
-    Skill,
     Speaker,
     ToolNotice,
     Verdict,

@@ -15,8 +15,8 @@ from kai.context import gather as gathering
 from kai.context.assemble import assemble
 from kai.context.gather import Asked, Rules, Seated, Sources, gather, gather_at_once
 from kai.memory.retrieval import DisabledRetriever
+from kai.model.agents import AgentDefinition, Policy
 from kai.model.context import (
-    AgentDefinition,
     Facts,
     FileState,
     HistoryBounds,
@@ -28,7 +28,7 @@ from kai.model.context import (
 )
 from kai.model.errors import StoreError
 from kai.model.ids import MessageId, PrincipalId, SessionId, TurnId, fresh
-from kai.model.memory import Policy, Scope, Way
+from kai.model.memory import Scope, Way
 from kai.model.messages import Author, Message
 from kai.model.people import Channel, ChannelKind, Person
 from kai.people.files import read

@@ -10,6 +10,7 @@ import pytest
 
 from kai.context.assemble import assemble
 from kai.context.evidence import show, show_lines
+from kai.model.agents import Skill
 from kai.model.context import (
     Budget,
     Correction,
@@ -19,7 +20,6 @@ from kai.model.context import (
     MemoryMode,
     Retrieval,
     RetrievalStatus,
-    Skill,
     Speaker,
 )
 from kai.model.ids import MessageId

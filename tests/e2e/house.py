@@ -15,6 +15,7 @@ from kai.daemon import Daemon, daemon
 from kai.model.messages import Accepted, InboundMessage
 from kai.model.turns import Delivery, Progress, Receipt, ReceiptOutcome
 from kai.settings.where import Folders
+from kai.turns.work import Work
 
 FAKE_AGENT = Path(__file__).resolve().parents[1] / "fake_agent" / "__main__.py"
 LIMIT_S = 15.0
@@ -101,11 +102,19 @@ class House:
     async def open(self) -> AsyncIterator["Kai"]:
         """A daemon in this process, and a client."""
         async with daemon(self.folders) as serving, Client(serving.socket) as client:
-            yield Kai(self, serving, client)
+            yield Kai(self, AtWork(serving, await serving.work()), client)
 
     def kai(self, *args: str) -> list[str]:
         """The command line of a ``kai`` process."""
         return [sys.executable, "-m", "kai", *args]
+
+
+class AtWork:
+    """A daemon whose work was begun: what is within, by its names."""
+
+    def __init__(self, daemon: Daemon, work: Work) -> None:
+        self.socket, self.drop_old = daemon.socket, daemon.drop_old
+        self.parts, self.runner, self.lanes, self.door = work.parts, work.runner, work.lanes, work.door
 
 
 @dataclass
@@ -113,7 +122,7 @@ class Kai:
     """A running daemon and a person's client to it."""
 
     house: House
-    daemon: Daemon
+    daemon: "AtWork"
     client: Client
     sent: int = 0
 

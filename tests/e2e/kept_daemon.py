@@ -10,6 +10,7 @@ from pathlib import Path
 import anyio
 
 import kai.daemon
+import kai.turns.work
 from kai.processes.errands import Errands
 from kai.settings.where import find
 from tests.processes.os_users import AsDaemon
@@ -17,5 +18,5 @@ from tests.processes.os_users import AsDaemon
 if __name__ == "__main__":
     who = pwd.getpwnam(sys.argv[1])
     vars(kai.daemon)["launcher"] = lambda kind, socket: AsDaemon(Path(socket), who)
-    vars(kai.daemon)["Errands"] = partial(Errands, python=sys.argv[2], program=sys.argv[3])
+    vars(kai.turns.work)["Errands"] = partial(Errands, python=sys.argv[2], program=sys.argv[3])
     anyio.run(kai.daemon.run, find())

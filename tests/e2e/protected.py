@@ -13,6 +13,7 @@ import pytest
 from anyio.to_thread import run_sync
 
 import kai.daemon
+import kai.turns.work
 from kai.client import Client
 from kai.people.provision import Provision
 from kai.processes.errands import Errands
@@ -37,7 +38,7 @@ def furnish(root: Path, machine: Machine, patch: pytest.MonkeyPatch, *, files: s
     (root / "fake.log").touch()
     (root / "fake.log").chmod(0o666)
     patch.setattr(kai.daemon, "launcher", lambda kind, socket: AsDaemon(Path(socket), machine.daemon))
-    patch.setattr(kai.daemon, "Errands", partial(Errands, python=PYTHON, program=str(errand)))
+    patch.setattr(kai.turns.work, "Errands", partial(Errands, python=PYTHON, program=str(errand)))
     return House(
         root,
         yaml=f"launcher: {{kind: spawner, socket: {machine.spawner.socket}}}\npeople: {{files: {files}}}\n",

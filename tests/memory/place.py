@@ -13,8 +13,9 @@ from kai.memory.embedding.embedder import EmbedderUnavailableError, Embedding, I
 from kai.memory.keeper import VectorKeeper
 from kai.memory.nearness import Nearness
 from kai.memory.retrieval import StoreRetriever
+from kai.model.agents import Policy
 from kai.model.ids import PrincipalId, fresh
-from kai.model.memory import MemoryReceipt, NewRecord, Policy, Scope
+from kai.model.memory import MemoryReceipt, NewRecord, Scope
 from kai.model.people import Channel, Person
 from kai.store import channels, people, records, vectors
 from kai.store.binding import Connection

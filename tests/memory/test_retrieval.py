@@ -8,9 +8,10 @@ from types import SimpleNamespace
 import pytest
 
 from kai.memory.retrieval import DisabledRetriever, Retriever, StoreRetriever
+from kai.model.agents import Policy
 from kai.model.context import Retrieval, RetrievalStatus
 from kai.model.ids import ChannelId, PrincipalId, SessionId
-from kai.model.memory import Kind, NewRecord, Policy, Scope, Way
+from kai.model.memory import Kind, NewRecord, Scope, Way
 from kai.model.people import ChannelKind, Person
 from kai.store import channels, people, records
 from kai.store.database import Store, open_store

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from kai.model.context import FileState
+from kai.model.errors import ErrandError
 from kai.processes.direct import DirectLauncher
-from kai.processes.errands import ErrandError, Errands
+from kai.processes.errands import Errands
 
 pytestmark = pytest.mark.anyio
 ME = ""

@@ -12,9 +12,10 @@ from anyio import to_thread
 
 from kai.clock import SystemClock
 from kai.memory.retrieval import StoreRetriever
+from kai.model.agents import Policy
 from kai.model.context import Retrieval
 from kai.model.ids import PrincipalId, TurnId
-from kai.model.memory import Policy, Scope, Way
+from kai.model.memory import Scope, Way
 from kai.model.people import Person
 from kai.store import people
 from kai.store.binding import Connection

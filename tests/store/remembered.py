@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from kai.model.agents import Policy
 from kai.model.ids import ChannelId, PrincipalId
-from kai.model.memory import Kind, MemoryReceipt, NewRecord, Policy, Record, Scope
+from kai.model.memory import Kind, MemoryReceipt, NewRecord, Record, Scope
 from kai.model.people import ChannelKind
 from kai.store import channels, eligible, records, shelves, vectors
 from tests.store.house import ANN, BOB, House

@@ -10,7 +10,7 @@ from kai.model.ids import ChannelId
 from kai.model.people import ChannelKind
 from kai.model.states import TurnState
 from kai.model.turns import Outcome
-from kai.store import channels, search, words
+from kai.store import channels, indexes, search, words
 from kai.store.binding import Connection
 from tests.store.house import ANN, BOB, House, empty_database, furnish
 
@@ -94,11 +94,11 @@ def test_an_index_of_another_version_is_made_anew(house: House) -> None:
     house.db.execute("INSERT INTO message_index (message_index) VALUES ('delete-all')")
     assert found(house, "drain") == []
     house.db.execute("COMMIT")
-    search.refresh(house.db)
+    indexes.refresh(house.db)
     assert found(house, "drain") == ["the drain"]
     assert found(house, "pump tap") == []
     house.db.execute("INSERT INTO message_index (message_index) VALUES ('delete-all')")
-    search.refresh(house.db)  # it is of this version: left alone
+    indexes.refresh(house.db)  # it is of this version: left alone
     assert found(house, "drain") == []
     house.db.execute("BEGIN")
 

@@ -5,7 +5,7 @@ import string
 
 import pytest
 
-from kai.store import grants, shelves, words
+from kai.store import grants, indexes, shelves
 from tests.store.house import BOB, House
 from tests.store.remembered import Memory, everything, matches
 
@@ -82,8 +82,8 @@ def test_an_index_of_other_tokens_is_made_anew_at_the_next_start(house: House) -
     memory.kept("the pump is loud")
     house.db.execute("UPDATE mem_shelf SET words = 'old'")
     house.db.execute("COMMIT")
-    shelves.refresh(house.db)
-    assert house.db.execute("SELECT words FROM mem_shelf").fetchone()[0] == words.VERSION
+    indexes.refresh(house.db)
+    assert house.db.execute("SELECT words FROM mem_shelf").fetchone()[0] == indexes.WORDS
     assert memory.found("pumps") == ["the pump is loud"]
     house.db.execute("BEGIN")
 

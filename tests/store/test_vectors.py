@@ -7,7 +7,7 @@ import pytest
 
 from kai.model.ids import fresh
 from kai.model.memory import NewRecord, Scope
-from kai.store import records, vectors
+from kai.store import indexes, records, vectors
 from tests.store.house import ANN, House
 
 ONE = array("f", [0.6, 0.8]).tobytes()
@@ -65,7 +65,9 @@ def test_what_came_and_went_is_told_once_in_order(house: House, seq: int) -> Non
     later, changed = vectors.moved(house.db, space.number, last)
     assert (changed, later > last, vectors.last_move(house.db)) == ([seq], True, later)
     assert vectors.moved(house.db, space.number, later) == (later, [])
-    vectors.start_anew(house.db)
+    house.db.execute("COMMIT")
+    indexes.refresh(house.db)
+    house.db.execute("BEGIN")
     assert (vectors.moved(house.db, space.number, 0), vectors.last_move(house.db)) == ((0, []), later)
 
 

@@ -9,10 +9,9 @@ from typing import cast
 import pytest
 
 from kai.catalog.tools import TOOLS
-from kai.model.context import AgentDefinition
+from kai.model.agents import AgentDefinition, Policy
 from kai.model.errors import BadInputError, DeniedError, UnknownThingError
 from kai.model.ids import ChannelId, PrincipalId, RunId, SessionId
-from kai.model.memory import Policy
 from kai.model.messages import Author
 from kai.model.people import ChannelKind, Person
 from kai.model.turns import SessionRow

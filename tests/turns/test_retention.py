@@ -72,13 +72,13 @@ async def test_a_file_goes_when_it_was_kept_long_enough_and_no_turn_needs_it(
     clock = kai.daemon.parts.clock
     later = clock.now() + timedelta(days=31)
     monkeypatch.setattr(clock, "now", lambda: later)
-    await kai.daemon.door.retention.drop_old()
+    await kai.daemon.drop_old()
     assert await kai.client.attachment(refs[0]) == b"file 0"
     with pytest.raises(ApiError):
         await kai.client.attachment(refs[1])
     await kai.client.stop(running.turn or "")
     await kai.end(waiting)
-    await kai.daemon.door.retention.drop_old()
+    await kai.daemon.drop_old()
     with pytest.raises(ApiError):
         await kai.client.attachment(refs[0])
 
@@ -93,7 +93,7 @@ async def test_wire_files_of_no_run_go_and_those_of_a_live_one_stay(kai: Kai) ->
         (runs / name / "wire").touch()
     for name in ("r-old", live.run):
         os.utime(runs / name, (long_ago, long_ago))
-    await kai.daemon.door.retention.drop_old()
+    await kai.daemon.drop_old()
     assert sorted(path.name for path in runs.iterdir()) == sorted(["r-fresh", live.run])
     await anyio.to_thread.run_sync(shutil.rmtree, runs / "r-fresh")
 

@@ -4,7 +4,8 @@ from kai.context import neutral
 from kai.context.draft import Draft, Item
 from kai.context.fences import close_code, fence_id, fenced
 from kai.context.tokens import estimate
-from kai.model.context import Facts, Skill, Verdict
+from kai.model.agents import Skill
+from kai.model.context import Facts, Verdict
 
 BODY_TOKENS = 5_000
 

@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 
 from kai.context.sections.agent import draft
-from kai.model.context import MARKER, AgentDefinition, Facts, Skill, Speaker, ToolNotice
+from kai.model.agents import AgentDefinition, Skill
+from kai.model.context import MARKER, Facts, Speaker, ToolNotice
 from kai.model.people import ChannelKind
 from tests.context.examples import ANN, facts
 

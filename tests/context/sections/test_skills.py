@@ -2,7 +2,8 @@
 
 from kai.context.sections.skills import BODY_TOKENS, draft
 from kai.context.tokens import estimate
-from kai.model.context import Skill, Verdict
+from kai.model.agents import Skill
+from kai.model.context import Verdict
 from tests.context.examples import facts
 
 
