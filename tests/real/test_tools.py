@@ -22,7 +22,7 @@ FACT = "the bins go out on Monday"
 NAMES = {CLAUDE: "mcp__kai__{}", CLAUDE_ACP: "mcp__kai__{}", GEMINI: "mcp_kai_{}", OPENCODE: "kai_{}"}
 
 
-def asked(agent: RealAgent, tool: str, **arguments: Any) -> str:
+def asked(agent: RealAgent, tool: str, /, **arguments: Any) -> str:
     """Words that make the model ask for the tool: over MCP where the CLI has that, else as a command."""
     given = json.dumps(arguments)
     if agent is CODEX:
