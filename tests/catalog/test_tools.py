@@ -99,3 +99,25 @@ def test_a_wrong_argument_is_refused_by_name(given: dict[str, Any], field: str) 
 
 def test_no_message_has_the_number_that_stands_for_the_newest() -> None:
     assert NEWEST > 2**50
+
+
+FINE = {"number": 1, "text": "x"}
+
+
+@pytest.mark.parametrize(
+    ("tool", "name"),
+    [(tool, one.name) for tool in TOOLS for one in tool.arguments],
+    ids=[f"{tool.name}-{one.name}" for tool in TOOLS for one in tool.arguments],
+)
+def test_bad_input_to_any_argument_of_any_tool_is_refused_by_its_name(tool: Tool, name: str) -> None:
+    """The attack: nothing, a NUL, a megabyte, other types, a surrogate: nothing of it reaches what the tool does."""
+    fine = {one.name: one.choices[-1] if one.choices else FINE[one.kind] for one in tool.arguments}
+    assert tool.checked(fine) == fine
+    argument = next(one for one in tool.arguments if one.name == name)
+    texts = ["", " \n", "a\0b", "x" * 1_000_000, 7, True, ["*"], {"*": 1}]
+    numbers = ["1", 0, -1, 2**70, 1.5, True, [1], {}, float("nan")]
+    for bad in texts if argument.kind == "text" else numbers:
+        if bad != argument.default:
+            with pytest.raises(BadInputError) as caught:
+                tool.checked({**fine, name: bad})
+            assert caught.value.field == name
