@@ -16,6 +16,9 @@ from kai.model.ids import SessionId, TurnId
 from kai.model.memory import Scope, Way
 from kai.model.messages import Message
 from kai.model.work import BRIEF_MESSAGES, Delegation
+from kai.settings.checks import MAX_PROMPT_BYTES
+from kai.settings.files import read
+from kai.settings.problems import Problem
 from kai.settings.values import HistorySettings, Settings
 from kai.store import sessions
 from kai.store.binding import Connection
@@ -235,7 +238,9 @@ def _files(parts: Parts, route: Route) -> _Files:
     protected = parts.config.settings.people.files != "inline" and Path(entry.system_prompt_file).is_absolute()
     if protected or path.is_relative_to(parts.folders.root / "homes"):
         return _Files(uid, instructions_file=path)
-    try:
-        return _Files(uid, path.read_text(encoding="utf-8", errors="replace"))
-    except OSError as error:
-        return _Files(uid, f"(The instructions of this workspace, {path}, cannot be read: {error.strerror}.)")
+    # By the rules of the configuration: whatever took its place since that was read holds up no turn.
+    text = read(path, optional=False, max_bytes=MAX_PROMPT_BYTES)
+    if isinstance(text, bytes) and len(text) <= MAX_PROMPT_BYTES:
+        return _Files(uid, text.decode("utf-8-sig", errors="replace"))
+    why = text.message if isinstance(text, Problem) else f"it has more than {MAX_PROMPT_BYTES:,} bytes"
+    return _Files(uid, f"(The instructions of this workspace, {path}, cannot be read: {why}.)")

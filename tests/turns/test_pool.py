@@ -1,5 +1,7 @@
 """Sessions: bounded, resumed within their epoch, replaced with a notice, never mixed with background words."""
 
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import anyio
@@ -139,3 +141,32 @@ async def test_a_foreign_workspace_carries_the_reminder_and_the_home_identity(tm
         assert text.startswith("[Workspace: this is not your person's home.")
         assert "Prune in March." in text
         assert "[Your core identity and instructions:]" in text
+
+
+def _as_fifo(file: Path) -> None:
+    os.mkfifo(file)
+
+
+def _as_huge(file: Path) -> None:
+    file.write_bytes(b"x" * 10_000_000)
+
+
+@pytest.mark.parametrize(
+    ("replaced", "why"), [(_as_fifo, "not a regular file"), (_as_huge, "more than"), (None, "there is no such file")]
+)
+async def test_whatever_takes_the_place_of_a_workspaces_instructions_holds_up_no_turn(
+    tmp_path: Path, replaced: Callable[[Path], None] | None, why: str
+) -> None:
+    file = tmp_path / "own.md"
+    file.write_text("Prune in March.")
+    house = House(tmp_path, workspaces=f"garden: {{path: '{tmp_path}', system_prompt_file: '{file}'}}")
+    async with house.open() as kai:
+        await kai.say("/workspace garden")
+        file.unlink()
+        if replaced:
+            replaced(file)
+        turn = await kai.ask("hello")
+        assert turn["state"] == "done"
+        text = (await kai.client.context(turn["turn"]))["text"]
+        assert f"(The instructions of this workspace, {file}, cannot be read: " in text
+        assert why in text
