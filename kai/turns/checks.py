@@ -171,17 +171,18 @@ class Checks:
         person = await parts.store.read(_chooses, caller, where)
         if choice == Preference() and not temporary:
             return {"channel": where, "sentence": f"In use: {await commands.in_use(person, where)}"}
-        with anyio.fail_after(WAIT_S):
-            while True:
-                try:
-                    said = await _chosen(commands, person, where, choice, temporary, by_operator=caller.operator)
-                except BusyError as error:
-                    running = self._runner.get(TurnId(error.turn))
-                    if not wait or running is None:
-                        raise
+        until = anyio.current_time() + WAIT_S
+        while True:
+            try:
+                said = await _chosen(commands, person, where, choice, temporary, by_operator=caller.operator)
+            except BusyError as error:
+                running = self._runner.get(TurnId(error.turn))
+                if not wait or running is None or anyio.current_time() >= until:
+                    raise
+                with anyio.move_on_after(until - anyio.current_time()):
                     await running.ended.wait()
-                else:
-                    return {"channel": where, "sentence": said}
+            else:
+                return {"channel": where, "sentence": said}
 
     async def config(self) -> View:
         """The settings in force, the files that changed since, and what is wrong with those."""

@@ -155,6 +155,18 @@ async def test_use_waits_for_the_running_turn_when_asked(kai: Kai) -> None:
     assert (await kai.ask("after"))["backend"] == "fake-acp"
 
 
+async def test_use_that_waited_too_long_is_refused_like_one_that_does_not_wait(
+    kai: Kai, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kai.turns.checks.WAIT_S", 0.05)
+    running = await kai.say("FAKE:slow=500,0.02")
+    await kai.until(running, "text")
+    with pytest.raises(ApiError) as caught:
+        await kai.client.use(Preference(backend="fake-acp"), wait=True)
+    assert (caught.value.status, str(running.turn) in caught.value.sentence) == (409, True)
+    await kai.client.stop(running.turn or "")
+
+
 async def test_a_choice_is_taken_back_with_a_dash(kai: Kai) -> None:
     await reply(kai, "/backend fake-acp")
     await reply(kai, "/backend -")
