@@ -3,9 +3,11 @@
 import os
 import pwd
 import shlex
+import shutil
 import subprocess
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import click
@@ -14,6 +16,7 @@ from kai.client import Client, View
 from kai.commands.show import ASKS_VERSIONS, patience
 from kai.commands.verb import Verb, verb
 from kai.model.errors import KaiError, UnknownThingError
+from kai.processes.environment import search_path
 from kai.settings.problems import nearest
 
 _COLUMNS = {
@@ -118,8 +121,18 @@ def login(how: Verb, backend: str, channel: str) -> int:
     if not found["program"]:
         how.lines(found, [f"{backend}: {found['problem']}"])
         return 1
+    argv = shlex.split(found["login"])
+    how_as = {} if is_own else _as_user(os_user)
+    # Where the daemon found the backend, and where it looks for that user's programs: this shell's PATH is another's.
+    home = Path(how_as["env"]["HOME"]) if how_as else Path.home()
+    path = f"{Path(found['program']).parent}:{search_path(home)}"
+    program = shutil.which(argv[0], path=path)
+    if program is None:
+        click.echo(f"{backend}: {argv[0]} is not installed for {os_user} (looked in {path}).")
+        return 1
     click.echo(f"Running: {found['login']}" + ("" if is_own else f" (as {os_user})"))
-    done = subprocess.run(shlex.split(found["login"]), check=False, **({} if is_own else _as_user(os_user)))
+    env = how_as.pop("env", dict(os.environ)) | {"PATH": path}
+    done = subprocess.run([program, *argv[1:]], check=False, env=env, **how_as)
     if not is_own:
         how.ask(lambda client: client.reload())  # what was found of logins is looked for again
     return 0 if done.returncode == 0 else 1
@@ -131,7 +144,7 @@ def _as_user(name: str) -> dict[str, Any]:
         user = pwd.getpwnam(name)
     except KeyError:
         raise UnknownThingError("OS user", name) from None
-    kept = ("TERM", "LANG", "LC_ALL", "PATH", "COLORTERM")
+    kept = ("TERM", "LANG", "LC_ALL", "COLORTERM")
     env = {variable: os.environ[variable] for variable in kept if variable in os.environ}
     env |= {"HOME": user.pw_dir, "USER": name, "LOGNAME": name, "SHELL": user.pw_shell or "/bin/sh"}
     groups = os.getgrouplist(name, user.pw_gid)

@@ -2,12 +2,14 @@
 
 import json
 import os
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.commands.conftest import Kai
 from tests.fake_daemon import FakeDaemon
+from tests.processes.os_users import needs_root, os_user
 
 
 def backend(**more: Any) -> dict[str, Any]:
@@ -46,6 +48,42 @@ def test_a_check_that_fails_is_exit_status_1_with_what_to_do(kai: Kai, fake: Fak
 def test_a_login_runs_the_clis_own_command_here(kai: Kai, fake: FakeDaemon, command: str, status: int) -> None:
     fake.canned["GET", "/v1/backends"] = (200, [backend(login=command)])
     assert kai("backend", "login", "claude")[0] == status
+
+
+def test_a_login_is_looked_for_beside_the_backend_and_a_missing_one_is_named(
+    kai: Kai, fake: FakeDaemon, tmp_path: Path
+) -> None:
+    for name, script in (("toy", "exit 0"), ("toy-login", f"echo $PATH > {tmp_path}/path")):
+        (tmp_path / name).write_text(f"#!/bin/sh\n{script}\n")
+        (tmp_path / name).chmod(0o755)
+    toy = {"program": str(tmp_path / "toy")}
+    fake.canned["GET", "/v1/backends"] = (200, [backend(login="toy-login now", **toy)])
+    assert kai("backend", "login", "claude")[0] == 0
+    assert (tmp_path / "path").read_text().startswith(f"{tmp_path}:")
+    fake.canned["GET", "/v1/backends"] = (200, [backend(login="toy-gone now", **toy)])
+    status, out, _ = kai("backend", "login", "claude")
+    assert (status, "claude: toy-gone is not installed for" in out) == (1, True)
+
+
+@needs_root
+def test_root_logs_a_person_in_as_their_own_os_user_with_nothing_of_roots_own(
+    kai: Kai, fake: FakeDaemon, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with os_user() as alice:
+        own = Path(alice.pw_dir) / ".local/bin"
+        own.mkdir(parents=True)
+        (own / "toy").write_text('#!/bin/sh\n{ id -un; id -G; pwd; umask; env; } > "$HOME/seen"\n')
+        (own / "toy").chmod(0o755)
+        monkeypatch.setenv("ROOTS_SECRET", "x")
+        fake.canned["GET", "/v1/people/Ann"] = (200, {"os_user": alice.pw_name})
+        fake.canned["GET", "/v1/backends"] = (200, [backend(login="toy login", program="/usr/bin/true")])
+        fake.canned["POST", "/v1/reload"] = (200, {"loaded": True, "problems": []})
+        assert kai("backend", "login", "claude", "--as", "Ann")[0] == 0
+        name, groups, folder, umask, *env = (Path(alice.pw_dir) / "seen").read_text().splitlines()
+        assert (name, folder, umask) == (alice.pw_name, alice.pw_dir, "0077")
+        assert "0" not in groups.split()
+        assert f"HOME={alice.pw_dir}" in env
+        assert not [line for line in env if "ROOTS_SECRET" in line]
 
 
 def test_a_login_of_another_os_user_is_not_tried(kai: Kai, fake: FakeDaemon) -> None:
