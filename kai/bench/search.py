@@ -275,7 +275,11 @@ async def place(root: Path, size: Size) -> AsyncIterator[Searched]:
         stage = Nearness(store, drawn, floor=0.0)
         retriever = StoreRetriever(store, SystemClock(), stage)
         matrix = np.ascontiguousarray(np.concatenate(parts))
-        yield Searched(store, folders, person, channel, agent, retriever, stage, drawn, matrix, np.array(rows))
+        searched = Searched(store, folders, person, channel, agent, retriever, stage, drawn, matrix, np.array(rows))
+        await searched.search(
+            searched.question()[0]
+        )  # the index is made by the first search, which a block waits for 2 s
+        yield searched
 
 
 def _begin(db: Connection) -> tuple[Person, Channel]:

@@ -13,6 +13,8 @@ run takes no part, and does not count as nothing found. Ties go to the smaller r
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
 
 from kai.model.memory import Origin, Record
 
@@ -27,6 +29,7 @@ ORIGIN = {
     Origin.LEARNED: 0.8,
     Origin.AUTO_RUN: 0.7,
 }
+_BY_ORIGIN: Mapping[str, float] = {origin.value: weight for origin, weight in ORIGIN.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +79,38 @@ class Ranking:
         return parts
 
 
-@dataclass(frozen=True, slots=True)
-class Scored:
-    """A record with its score and the parts of it."""
+class Judged(Protocol):
+    """What of a record ranking looks at."""
 
-    record: Record
+    @property
+    def record(self) -> str: ...
+    @property
+    def origin(self) -> str: ...
+    @property
+    def digest(self) -> bytes: ...
+    @property
+    def owner(self) -> str: ...
+    @property
+    def audience(self) -> str | None: ...
+    @property
+    def sensitivity(self) -> str: ...
+    @property
+    def namespace(self) -> str: ...
+    @property
+    def whole(self) -> Record: ...
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A record with its score and the parts of it; it is read when somebody asks for it."""
+
+    standing: Judged
     score: float
     parts: Mapping[str, float]
+
+    @cached_property
+    def record(self) -> Record:
+        return self.standing.whole
 
     @property
     def text(self) -> str:
@@ -138,20 +166,20 @@ def _ends(vector: Mapping[int, float] | None) -> tuple[float, float]:
 
 
 def ranked(
-    found: Sequence[tuple[Candidate, Record]], alike: Mapping[int, float] | None, weights: Weights = Weights()
+    found: Sequence[tuple[Candidate, Judged]], alike: Mapping[int, float] | None, weights: Weights = Weights()
 ) -> list[Scored]:
     """Records by falling score. `alike`: MaxSim of their rows; None: the embedder offers none, or did not run."""
     best = max((one.score for one, _ in found), default=0.0)
     scored = []
-    for one, record in found:
+    for one, standing in found:
         parts = dict(one.parts)
         score = _part(one.score, 0.0, best)
         if alike is not None:
             parts["maxsim"] = alike.get(one.seq, 0.0)
             score = (1 - weights.alike) * score + weights.alike * _part(parts["maxsim"], *_ALIKE)
-        parts["origin"] = ORIGIN[record.origin]
-        scored.append(Scored(record, parts["origin"] * score, parts))
-    return sorted(scored, key=lambda one: (-one.score, one.record.record))
+        parts["origin"] = _BY_ORIGIN[standing.origin]
+        scored.append(Scored(standing, parts["origin"] * score, parts))
+    return sorted(scored, key=lambda one: (-one.score, one.standing.record))
 
 
 def above(floor: float, one: Scored) -> bool:
@@ -165,7 +193,7 @@ def once_each(scored: Iterable[Scored]) -> list[Scored]:
     seen: set[tuple[object, ...]] = set()
     kept = []
     for one in scored:
-        record = one.record
+        record = one.standing
         same = (record.digest, record.owner, record.audience, record.sensitivity)
         if same not in seen:
             seen.add(same)

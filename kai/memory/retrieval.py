@@ -1,6 +1,6 @@
 """From a person's own words to what is remembered that fits them: who asks, what is found, what is eligible here."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -17,7 +17,7 @@ from kai.model.memory import Policy, Record, Scope, Searched
 from kai.store import beside, eligible, exposures, namespaces, shelves, vectors
 from kai.store.binding import Connection
 from kai.store.database import Store
-from kai.store.eligible import Place
+from kai.store.eligible import Place, Standing
 
 if TYPE_CHECKING:
     from kai.memory.postings import Postings
@@ -213,7 +213,8 @@ class StoreRetriever:
             return Retrieval(RetrievalStatus.DISABLED, reason="no_words", corrections=changed)
         found = self._find(db, here, query, policy, asked, now)
         pinned = [_hit(one, "pinned") for one in found.pinned]
-        scored = [one for one in found.scored if one.record not in found.pinned]
+        above_ = {one.record for one in found.pinned}
+        scored = [one for one in found.scored if one.standing.record not in above_]
         hits = [*pinned, *(_hit(one.record, one.text) for one in scored[: policy.top_k])]
         new = [hit for hit in hits if shown.get(hit.record) != hit.revision and hit.record not in shown]
         known = tuple(hit for hit in hits if shown.get(hit.record) == hit.revision)
@@ -224,7 +225,7 @@ class StoreRetriever:
             reason=found.reason,
             shown=known,
             corrections=changed,
-            searched=tuple(_tally(here, hits, found)),
+            searched=tuple(_tally(here, [hit.record for hit in hits], found)),
             max_tokens=policy.max_tokens,
         )
 
@@ -248,8 +249,7 @@ class StoreRetriever:
         if wanted and not here.patterns:
             return Found(RetrievalStatus.DENIED, searched=searched, reason="not_granted"), dropped
         found = self._find(db, here, query, policy, asked, self.clock.now())
-        hits = [_hit(one.record, "") for one in found.scored]
-        rows = (*_tally(here, hits, found), *searched)
+        rows = (*_tally(here, [one.standing.record for one in found.scored], found), *searched)
         return Found(found.status, found.scored, (), rows, found.reason), dropped
 
     def _find(self, db: Connection, here: Place, query: str, policy: Policy, asked: "_Asking", now: datetime) -> Found:
@@ -306,9 +306,9 @@ class _Asking:
     writes: bool = False  # within a transaction that may yet be undone
 
 
-def _standing(db: Connection, here: Place, best: Ranking, now: datetime) -> list[tuple[Candidate, Record]]:
+def _standing(db: Connection, here: Place, best: Ranking, now: datetime) -> list[tuple[Candidate, Standing]]:
     """The first `LOOKED_AT` of the candidates that may be used here, as they stand now."""
-    found: list[tuple[Candidate, Record]] = []
+    found: list[tuple[Candidate, Standing]] = []
     for at in range(0, len(best.rows), LOOKED_AT):
         some = best[at : at + LOOKED_AT]
         records = eligible.current(db, here, [one.seq for one in some], now)
@@ -351,12 +351,12 @@ def _hit(record: Record, parts: str) -> Hit:
     return Hit(record.record, record.revision, record.kind, record.said_by, record.said_at, record.text, parts)
 
 
-def _tally(here: Place, hits: list[Hit], found: Found) -> list[Searched]:
-    """One row a pattern, those without a hit too; what a grant alone opened is told apart."""
-    names = {one.record.record: one.record.namespace for one in found.scored}
+def _tally(here: Place, taken: Collection[str], found: Found) -> list[Searched]:
+    """One row a pattern, those without a hit too; what a grant alone opened is told apart. `taken`: the hits."""
+    names = {one.standing.record: one.standing.namespace for one in found.scored}
     names |= {record.record: record.namespace for record in found.pinned}
     counted: dict[str, list[int]] = {pattern: [0, 0] for pattern in here.patterns}
-    taken = {hit.record for hit in hits}
+    taken = frozenset(taken)
     for record, namespace in names.items():
         pattern = next((one for one in here.patterns if namespaces.reaches((one,), namespace)), f"granted:{namespace}")
         row = counted.setdefault(pattern, [0, 0])

@@ -46,7 +46,7 @@ def read(kind: type[T], row: Row) -> T:
     return kind(*[convert(row[name]) if convert else row[name] for name, convert in _readers(kind)])  # type: ignore[arg-type] # a class can be hashed, whatever mypy says
 
 
-def read_in_order(kind: type[T], row: Row) -> T:
+def read_in_order(kind: type[T], row: Iterable[Any]) -> T:
     """The same where the row's first columns are the fields in their order: quicker, for rows by the dozen."""
     return kind(*[convert(value) if convert else value for value, (_, convert) in zip(row, _readers(kind))])  # type: ignore[arg-type]  # noqa: B905 more columns may follow
 

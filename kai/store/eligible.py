@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from kai.model.errors import DeniedError
 from kai.model.ids import PrincipalId
@@ -36,6 +37,35 @@ EXISTS (SELECT 1 FROM mem_grant g WHERE g.owner = r.owner AND (g.record = r.reco
 _BATCH = 200
 
 
+class Standing(NamedTuple):
+    """A record that may be used here and now, as its columns are: most of those that a search ranks, nobody reads."""
+
+    seq: int
+    record: str
+    owner: PrincipalId
+    namespace: str
+    family: str
+    kind: str
+    status: str
+    revision: int
+    channel: str | None
+    audience: str | None
+    sensitivity: str
+    agent: str
+    pinned: int
+    text: str
+    digest: bytes
+    origin: str
+    said_by: str
+    said_at: int
+    expires_at: int | None
+    granted: int = 0
+
+    @property
+    def whole(self) -> Record:
+        return read_in_order(Record, self)
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where a scope stands: who is there now, and what its patterns come to."""
@@ -64,15 +94,15 @@ def place(db: Connection, scope: Scope, patterns: Sequence[str] = (), *, own_onl
     return Place(scope, channel.members, is_shared, within, own_only)
 
 
-def current(db: Connection, here: Place, seqs: Iterable[int], now: datetime) -> dict[int, Record]:
+def current(db: Connection, here: Place, seqs: Iterable[int], now: datetime) -> dict[int, Standing]:
     """Those rows that may be used here and now, as they stand now: an index may be stale, this is not."""
     wanted = list(seqs)
-    found: dict[int, Record] = {}
+    found: dict[int, Standing] = {}
     for at in range(0, len(wanted), _BATCH):
         for row in _rows(db, here, "r.seq IN (SELECT value FROM json_each(:seqs))", now, wanted[at : at + _BATCH]):
-            record = read_in_order(Record, row)
-            if row["granted"] or namespaces.reaches(here.patterns, record.namespace):
-                found[record.seq] = record
+            one = Standing._make(row)
+            if one.granted or namespaces.reaches(here.patterns, one.namespace):
+                found[one.seq] = one
     return found
 
 

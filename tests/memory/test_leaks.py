@@ -12,11 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from kai.model.memory import Record
 from kai.store import eligible, vectors
 from kai.store.binding import Connection
-from kai.store.columns import read
-from kai.store.eligible import RECORDS, Place
+from kai.store.eligible import RECORDS, Place, Standing
 from tests.memory.place import Remembered, remembered
 
 if find_spec("numpy") is None:
@@ -72,14 +70,14 @@ async def test_what_a_stale_index_finds_is_shown_to_nobody(tmp_path: Path, monke
 
 
 async def test_without_the_last_look_it_would_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def everything(db: Connection, here: Place, seqs: Iterable[int], now: datetime) -> dict[int, Record]:
+    def everything(db: Connection, here: Place, seqs: Iterable[int], now: datetime) -> dict[int, Standing]:
         # The current row whatever its status; of a corrected record what it said before.
         rows = db.execute(
             RECORDS.replace("USING (record, revision)", "ON v.record = r.record AND v.revision = 1")
             + " WHERE r.seq IN (SELECT value FROM json_each(?))",
             (json.dumps(list(seqs)),),
         )
-        return {record.seq: record for record in (read(Record, row) for row in rows)}
+        return {row[0]: Standing._make((*row, 0)) for row in rows}
 
     monkeypatch.setattr(eligible, "current", everything)
     async with remembered(tmp_path) as ann:

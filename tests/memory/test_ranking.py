@@ -1,8 +1,6 @@
 """The formula, part by part."""
 
 from collections.abc import Sequence
-from dataclasses import replace
-from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
@@ -10,33 +8,35 @@ from hypothesis import strategies as st
 
 from kai.memory.ranking import PASSING_ON, Candidate, Ranking, Weights, above, candidates, once_each, ranked
 from kai.model.ids import PrincipalId
-from kai.model.memory import Kind, Origin, Record, Status
+from kai.model.memory import Origin
+from kai.store.eligible import Standing
 
 SCORES = st.dictionaries(st.integers(1, 30), st.floats(0, 50), max_size=20)
 
 
-def record(seq: int, **more: object) -> Record:
-    made = Record(
+def record(seq: int, **more: object) -> Standing:
+    made = Standing(
         seq=seq,
         record=f"rec-{seq:03}",
         owner=PrincipalId("p-ann"),
         namespace="person/p-ann/memory",
         family="",
-        kind=Kind.FACT,
-        status=Status.ACTIVE,
+        kind="fact",
+        status="active",
         revision=1,
         channel=None,
         audience="[]",
         sensitivity="",
         agent="",
-        pinned=False,
+        pinned=0,
         text=f"text {seq}",
         digest=bytes([seq]),
-        origin=Origin.EXPLICIT_USER,
+        origin="explicit_user",
         said_by="Ann",
-        said_at=datetime(2026, 11, 30, tzinfo=UTC),
+        said_at=0,
+        expires_at=None,
     )
-    return replace(made, **more)  # type: ignore[arg-type]
+    return made._replace(**more)  # type: ignore[arg-type]
 
 
 def scores(found: Ranking) -> dict[int, float]:

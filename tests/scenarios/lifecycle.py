@@ -1,7 +1,5 @@
 """Save, correct, forget: S05 to S10, S36."""
 
-from dataclasses import replace
-
 from kai.model.ids import TurnId
 from kai.model.memory import Deed, NewRecord, Origin, Scope, Status, Way
 from kai.store import eligible, ledger, records
@@ -79,7 +77,7 @@ def _as_indexed(*args: object, **_: object) -> object:
         old = db.execute(  # type: ignore[attr-defined]
             "SELECT content FROM mem_revision WHERE record = ? ORDER BY revision LIMIT 1", (record.record,)
         ).fetchone()[0]
-        found[seq] = replace(record, text=old)
+        found[seq] = record._replace(text=old)
     return found
 
 
