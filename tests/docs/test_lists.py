@@ -90,7 +90,8 @@ def test_every_backend_has_a_readme_with_a_tried_version() -> None:
         assert re.search(r"\d+\.\d+", text), folder.name
 
 
-def commands(group: click.Group, prefix: str = "kai") -> Iterator[str]:
+def commands(group: click.Group, prefix: str = "kai") -> Iterator[tuple[str, set[str]]]:
+    """Every command with the options that it takes, those of `kai` itself among them."""
     context = click.Context(group)
     for name in group.list_commands(context):
         found = group.get_command(context, name)
@@ -98,15 +99,28 @@ def commands(group: click.Group, prefix: str = "kai") -> Iterator[str]:
         if isinstance(found, click.Group):
             yield from commands(found, f"{prefix} {name}")
         else:
-            yield f"{prefix} {name}"
+            yield f"{prefix} {name}", {one for parameter in found.params for one in parameter.opts}
 
 
-def test_every_command_that_the_readme_and_the_tutorial_show_exists() -> None:
+@pytest.fixture(scope="module")
+def known() -> dict[str, set[str]]:
     from kai import cli
 
-    root = next(value for value in vars(cli).values() if isinstance(value, click.Group))
-    known = set(commands(root))
-    for document in (ROOT / "README.md", DOCS / "tutorial.md", DOCS / "how-to" / "add-a-backend.md"):
-        for line in re.findall(r"(?:^ {4}|`)(?:\.venv/bin/)?(kai [^`\n#]*)", document.read_text(), re.MULTILINE):
-            words = [word for word in line.split() if re.fullmatch(r"[a-z_-]+", word)]
-            assert any(" ".join(words[:n]) in known for n in (2, 3)) or words == ["kai"], (document.name, line)
+    return dict(commands(next(value for value in vars(cli).values() if isinstance(value, click.Group))))
+
+
+GUIDES = [ROOT / "README.md", DOCS / "tutorial.md", *sorted((DOCS / "how-to").glob("*.md"))]
+
+
+@pytest.mark.parametrize("document", GUIDES, ids=lambda p: p.name)
+def test_every_command_that_a_guide_shows_exists_and_takes_its_options(
+    document: Path, known: dict[str, set[str]]
+) -> None:
+    shown = re.findall(r"(?:^ {4}|`)(?:sudo |\S*/bin/)?(kai [^`\n#]*)", document.read_text(), re.MULTILINE)
+    for line in shown:
+        words = [word for word in line.partition(" -- ")[0].split() if re.fullmatch(r"[a-z_-]+,?", word)]
+        names = [" ".join(words[:n]).rstrip(",") for n in (2, 3)]
+        found = [name for name in names if name in known]
+        assert found or words == ["kai"] or names[0] in {name.rpartition(" ")[0] for name in known}, line
+        options = set(re.findall(r"(?<=\s)--[a-z-]+", line.partition(" -- ")[0])) - {"--help", "--state"}
+        assert not found or options <= known[found[-1]], line
