@@ -105,6 +105,7 @@ def _end_of(view: View) -> dict[str, Any]:
         "type": "end",
         "state": view["state"].value,
         "text": view["answer_text"],
+        "below": "",
         "reason": view["reason"],
         "failure": view["failure"].value if view["failure"] else None,
     }

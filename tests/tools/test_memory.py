@@ -42,6 +42,8 @@ async def test_a_receipt_stands_below_the_answer_whatever_the_agent_says(kai: Ka
         refused = await run.call("memory_save", text="the key is sk-ant-api03-" + "a1B2" * 20)
         assert (refused["outcome"], refused["reason"][:7]) == ("rejected", "secret:")
         await run.stop()
+        end = await kai.until(run.accepted, "end")
+        assert f"— Saved ({saved['record']})." in end["below"]
     told = [one.text for one in await kai.deliveries(1)]
     assert f"— Saved ({saved['record']})." in told[0]
     assert "— Not saved: it holds what looks like a secret" in told[0]

@@ -82,6 +82,7 @@ class ScreenView:
         self._running.clear()
         self._streamed.clear()
         why = [] if end["state"] == TurnState.DONE else [_aside(ending(end))]
+        why += [_aside(end["below"])] if end.get("below") else []
         self._add([*blocks, self._blocks.finish()], *unfinished, *why)
         self._is_after_text = True  # a blank line before what comes next
 

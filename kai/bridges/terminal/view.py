@@ -66,6 +66,8 @@ class PlainView:
                 self._streamed = [""]
                 if row["state"] != TurnState.DONE:
                     self._say(ending(row))
+                if below := row.get("below"):
+                    self._say(safe(below))
             case "tool" if row["ok"] is not None:
                 self._say(f"· {tool_line(row)}")
             case "ask":

@@ -132,3 +132,8 @@ async def test_what_is_coming_is_harmless_too(paper: Paper) -> None:
 async def test_a_letter_and_a_notice_are_set_apart(paper: Paper) -> None:
     await paper.show({"type": "letter", "text": "*old*"}, {"type": "notice", "text": "[b]New\x1b[31m session."})
     assert paper.text == "Answer to what you asked before, or elsewhere:\n\nold\n\n[b]New session.\n"
+
+
+async def test_what_became_of_memory_stands_below_the_answer(paper: Paper) -> None:
+    await paper.show(text_row("Noted."), {**end_row("Noted."), "below": "— Saved (rec-1).\x1b[2J"})
+    assert paper.text == "\nNoted.\n\n— Saved (rec-1).\n"

@@ -102,3 +102,10 @@ async def test_json_is_one_object_a_line_and_the_last_has_turn_state_and_text(
     assert [row["type"] for row in rows] == ["state", "text", "tool", "ask", "end", "notice"]
     assert {"turn_id": "t-1", "state": "done", "text": "a\nb"}.items() <= rows[4].items()
     assert rows[5]["turn_id"] is None
+
+
+async def test_what_became_of_memory_is_told_beside_the_answer() -> None:
+    out, err = io.StringIO(), io.StringIO()
+    view = PlainView(out, err)
+    await view.show("t", {**end_row("Noted."), "below": "— Saved (rec-1).\x1b[2J"})
+    assert (out.getvalue(), err.getvalue()) == ("Noted.\n", "— Saved (rec-1).\n")
