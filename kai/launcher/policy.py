@@ -21,7 +21,7 @@ MAX_HOLD_S = 3600.0
 _RUN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 _NOBODY = 65534
 _ENV = ("HOME", "USER", "LOGNAME", "SHELL", "PATH", "LANG", "LANGUAGE", "LC_*", "TERM", "TZ", "TMPDIR", "KAI_RUN",
-    "KAI_SOCKET", "KAI_RUN_FILE")  # fmt: skip
+    "KAI_SOCKET", "KAI_RUN_FILE", "KAI_LOOKS")  # fmt: skip
 # What makes a loader, a shell or an interpreter run something else than was named. No policy allows these.
 _NEVER = ("LD_*", "PYTHON*", "PERL*", "RUBY*", "NODE_OPTIONS", "NODE_PATH", "BASH_*", "ENV", "IFS", "PS4",
     "SHELLOPTS", "BASHOPTS", "PROMPT_COMMAND", "GCONV_PATH", "GLIBC_*", "MALLOC_*", "LOCPATH", "NLSPATH",
