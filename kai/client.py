@@ -343,7 +343,10 @@ _MEMORY = {
     "records": ("GET", "records"),
     "save": ("POST", "records"),
     "record": ("GET", "records/{}"),
-    **{deed: ("POST", f"records/{{}}/{deed}") for deed in ("correct", "forget", "restore", "redact")},
+    **{
+        deed: ("POST", f"records/{{}}/{deed}")
+        for deed in ("correct", "forget", "restore", "redact", "accept", "reject")
+    },
     **{deed: ("GET", deed) for deed in ("grants", "receipts", "audit", "export", "doctor")},
     "grant": ("POST", "grants"),
     "revoke": ("POST", "grants/{}/revoke"),

@@ -238,9 +238,11 @@ class RecallBody(Body):
 
 
 class ImportBody(Place):
-    """What an export gave."""
+    """What an export gave, or the text of a MEMORY.md. `dry_run`: only say what would become of it."""
 
-    document: dict[str, Any]
+    document: dict[str, Any] = Field(default_factory=dict)
+    markdown: Annotated[str, Field(max_length=4_000_000)] = ""
+    dry_run: bool = False
 
 
 class WhereQuery(Query):
@@ -250,6 +252,12 @@ class WhereQuery(Query):
 class RowsQuery(Query):
     channel: Key | None = None
     limit: Limit = 50
+
+
+class AuditQuery(RowsQuery):
+    """`mine`: also what others read of the caller's."""
+
+    mine: bool = False
 
 
 class RecordsQuery(Query):

@@ -3,6 +3,7 @@
 from typing import Any
 
 from kai.api.bodies import (
+    AuditQuery,
     BaseBody,
     CorrectionBody,
     Fields,
@@ -42,13 +43,15 @@ MEMORY_ROUTES = (
     _route("POST", "records/{id}/forget", "forget", "Use it no more, by no way.", BaseBody),
     _route("POST", "records/{id}/restore", "restore", "Use it again, while its text is kept.", Place),
     _route("POST", "records/{id}/redact", "redact", "Erase it, its message and what was sent of it.", Place),
+    _route("POST", "records/{id}/accept", "accept", "Use a candidate from now on.", Place),
+    _route("POST", "records/{id}/reject", "reject", "Turn a candidate down for good.", Place),
     _route("GET", "grants", "grants", "What the caller opened to others.", WhereQuery),
     _route("POST", "grants", "grant", "Open a record or a namespace to a channel or a person.", GrantBody),
     _route("POST", "grants/{id}/revoke", "revoke", "Take that back.", Place),
     _route("GET", "receipts", "receipts", "What was done, the newest first.", RowsQuery),
-    _route("GET", "audit", "audit", "Who read and wrote what for the caller, the newest first.", RowsQuery),
+    _route("GET", "audit", "audit", "Who read and wrote what for the caller, the newest first.", AuditQuery),
     _route("GET", "export", "export", "All that is in use, and hashes of what was forgotten.", WhereQuery),
-    _route("POST", "import", "import", "Take an export in; what was forgotten stays so.", ImportBody),
+    _route("POST", "import", "import", "Take an export or a MEMORY.md in; what was forgotten stays so.", ImportBody),
     _route("POST", "gc", "gc", "Take out what is over and erase what was kept long enough.", NoBody),
     _route("GET", "doctor", "doctor", "What is wrong with records and indexes.", NoQuery),
     _route("POST", "reindex", "reindex", "Make every index anew.", NoBody),

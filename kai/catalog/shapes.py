@@ -100,6 +100,12 @@ class PolicyShape:
     own_only: bool = setting("Records of this definition alone.", default=Policy().own_only)
     write: Strings = setting("Namespaces that its tools may save to and correct in.", default=Policy().write)
     delete: Strings = setting("Namespaces that its tools may forget in.", default=Policy().delete)
+    learn: Literal["off", "observe", "auto"] = setting(
+        "What a person states by the way: 'off' makes nothing of it, 'observe' keeps it until it is accepted or turned "
+        "down, 'auto' remembers it; either stands below the answer.",
+        default=Policy().learn,
+    )
+    save_runs: bool = setting("Keep longer requests and their answers as episodes.", default=Policy().save_runs)
 
 
 @shape

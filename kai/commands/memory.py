@@ -34,6 +34,7 @@ _RECEIPTS = {
     "by": lambda one: one["actor"],
 }
 _AUDIT = {
+    "at": lambda one: when(one["at"]),
     "action": lambda one: one["action"],
     "way": lambda one: one["way"],
     "namespace": lambda one: one["namespace"],
@@ -152,6 +153,32 @@ def restore(how: Verb, record: str) -> int:
     return _receipt(how, "restore", {}, record)
 
 
+@command.command("candidates")
+@channel_option
+@limit_option
+@verb
+def candidates_(how: Verb, channel: str, limit: int) -> None:
+    """What was learned or noted and waits for your word: 'accept' uses it, 'reject' turns it down for good."""
+    fields = {"status": Status.CANDIDATE.value, "channel": channel, "limit": str(limit)}
+    how.rows(how.ask(lambda client: client.memory("records", fields)), _COLUMNS, nothing="Nothing waits.")
+
+
+@command.command()
+@click.argument("record")
+@verb
+def accept(how: Verb, record: str) -> int:
+    """Use the candidate RECORD from now on."""
+    return _receipt(how, "accept", {}, record)
+
+
+@command.command()
+@click.argument("record")
+@verb
+def reject(how: Verb, record: str) -> int:
+    """Turn the candidate RECORD down: its text is not proposed again."""
+    return _receipt(how, "reject", {}, record)
+
+
 @command.command()
 @limit_option
 @verb
@@ -162,12 +189,12 @@ def receipts(how: Verb, limit: int) -> None:
 
 
 @command.command()
-@click.option("--mine", is_flag=True, help="What was done for you; the same without it.")
+@click.option("--mine", is_flag=True, help="Also what others read of yours, by a grant.")
 @limit_option
 @verb
 def audit(how: Verb, mine: bool, limit: int) -> None:
     """Who read and wrote what for you, the newest first; searches that found nothing too."""
-    rows = how.ask(lambda client: client.memory("audit", {"limit": str(limit)}))
+    rows = how.ask(lambda client: client.memory("audit", {"limit": str(limit), "mine": str(mine).lower()}))
     how.rows(rows, _AUDIT, nothing="Nothing was read yet.")
 
 
@@ -211,15 +238,24 @@ def export(how: Verb, file: Path | None) -> None:
 
 @command.command("import")
 @click.argument("file", type=click.File(encoding="utf-8"))
+@click.option("--dry-run", is_flag=True, help="Only say what would be kept, what is known, and what is refused.")
 @verb
-def import_(how: Verb, file: Any) -> None:
-    """Take an export in. What was forgotten since stays forgotten."""
-    try:
-        document = json.load(file)
-    except ValueError as error:
-        raise click.UsageError(f"This is no JSON: {error}") from None
-    found = how.ask(lambda client: client.memory("import", {"document": document}))
-    how.lines(found, [f"{count} {what}" for what, count in found["counts"].items()] or ["Nothing is in it."])
+def import_(how: Verb, file: Any, dry_run: bool) -> None:
+    """Take in FILE: an export, or a MEMORY.md, of which each item is a record. What was forgotten stays forgotten."""
+    text = file.read()
+    fields: dict[str, Any] = {"dry_run": dry_run}
+    if file.name.lower().endswith((".md", ".markdown")):
+        fields["markdown"] = text or "\n"
+    else:
+        try:
+            fields["document"] = json.loads(text)
+        except ValueError as error:
+            raise click.UsageError(f"This is no JSON, and its name does not end with .md: {error}") from None
+    found = how.ask(lambda client: client.memory("import", fields))
+    counts = [f"{count} {what}" for what, count in found["counts"].items()] or ["Nothing is in it."]
+    if dry_run:
+        counts.append("Nothing was kept: this was to see what would be.")
+    how.lines(found, [*map(_entry, found["entries"]), *counts])
 
 
 @command.command()
@@ -256,6 +292,11 @@ def _receipt(how: Verb, deed: str, fields: View, record: str = "") -> int:
     found = how.ask(lambda client: client.memory(deed, fields, record))
     how.lines(found, [found["sentence"]])
     return 0 if found["outcome"] in (Deed.COMMITTED, Deed.NOOP) else 1
+
+
+def _entry(one: View) -> str:
+    why = f" ({one['reason']})" if one["reason"] else ""
+    return f"line {one['line']}: {one['outcome']}{why}" + (f": {one['kind']}: {one['text']}" if one["text"] else "")
 
 
 def _given(fields: dict[str, str]) -> dict[str, str]:

@@ -1,6 +1,7 @@
 """Agent definitions: what an agent is for, and what it reads of memory. All that a start knows of agents."""
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -10,6 +11,8 @@ class Policy:
     Patterns are namespaces with whole segments as ``*``; ``self`` and ``this`` stand for the person and the channel.
     The two never fall back on each other, and an empty one means nothing. `own_only`: records of this definition alone.
     `write` and `delete` are where its tools may save and correct, and forget: nowhere, unless it says so.
+    `learn` is what becomes of a person's own statements in their messages: nothing, a proposal, a record. `save_runs`:
+    longer requests and their answers are kept as episodes.
     """
 
     inject: tuple[str, ...] = ("person/self/*", "global/*")
@@ -20,6 +23,8 @@ class Policy:
     own_only: bool = False
     write: tuple[str, ...] = ()
     delete: tuple[str, ...] = ()
+    learn: Literal["off", "observe", "auto"] = "off"
+    save_runs: bool = False
 
 
 @dataclass(frozen=True, slots=True)

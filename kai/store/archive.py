@@ -1,12 +1,12 @@
 """A person's memory as a document of its own: written out, and read back with all that was forgotten kept so."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 from kai.model.errors import BadInputError
-from kai.model.memory import Kind, MemoryReceipt, NewRecord, Scope, Searched, Status
+from kai.model.memory import Deed, Kind, MemoryReceipt, NewRecord, Scope, Searched, Status
 from kai.store import ledger, records
 from kai.store.binding import Connection
 from kai.store.columns import stamp
@@ -46,18 +46,45 @@ def written(db: Connection, scope: Scope, now: datetime) -> dict[str, Any]:
     }
 
 
-def read_back(db: Connection, scope: Scope, document: Mapping[str, Any], op: str, now: datetime) -> list[MemoryReceipt]:
-    """One receipt a record. Raises `BadInputError` for what is no such document; then nothing was kept."""
+Piece = tuple[NewRecord, records.TakenIn]
+
+
+def read_back(
+    db: Connection, scope: Scope, document: Mapping[str, Any], op: str, now: datetime, *, dry: bool = False
+) -> list[MemoryReceipt]:
+    """One receipt a record. Raises `BadInputError` for what is no such document; then nothing was kept.
+
+    `dry`: what the receipts would say; nothing is kept.
+    """
     if document.get("kai_memory") != FORM:
         raise BadInputError("kai_memory", f"this is no memory that kai wrote in form {FORM}")
     try:
-        _bury(db, scope, document.get("forgotten", ()), now)
-        return [_one(db, scope, one, op, now) for one in document["records"]]
+        pieces = [_one(scope, one, now) for one in document["records"]]
+        if not dry:
+            _bury(db, scope, document.get("forgotten", ()), now)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise BadInputError("records", f"not as kai writes them ({error!r})") from None
+    return take_in(db, scope, pieces, op, now, dry=dry)
 
 
-def _one(db: Connection, scope: Scope, one: Mapping[str, Any], op: str, now: datetime) -> MemoryReceipt:
+def take_in(
+    db: Connection, scope: Scope, pieces: Iterable[Piece], op: str, now: datetime, *, dry: bool = False
+) -> list[MemoryReceipt]:
+    """A receipt each, in their order. What stands in them twice is known the second time."""
+    scope, made, texts = replace(scope, message=None), list[MemoryReceipt](), set[str]()
+    for number, (new, taken) in enumerate(pieces):
+        if dry:
+            one = records.foreseen(db, scope, new, taken, now)
+            if one.outcome is Deed.COMMITTED and not taken.record and records.compared(new.text) in texts:
+                one = replace(one, outcome=Deed.NOOP, reason="known")
+            texts.add(records.compared(new.text))
+        else:
+            one = records.take_in(db, scope, new, taken, f"{op}:{taken.record or number}", now)
+        made.append(one)
+    return made
+
+
+def _one(scope: Scope, one: Mapping[str, Any], now: datetime) -> Piece:
     until = datetime.fromisoformat(one["expires_at"]).astimezone(UTC) if one.get("expires_at") else None
     new = NewRecord(
         str(one["text"]),
@@ -72,8 +99,7 @@ def _one(db: Connection, scope: Scope, one: Mapping[str, Any], op: str, now: dat
     if not record.isprintable() or not 4 <= len(record) <= 64:
         raise ValueError(record[:64])
     # Said before it was brought here, it holds from then on; a clock that ran ahead must not hide it.
-    taken = records.TakenIn(record, min(said_at, now))
-    return records.take_in(db, replace(scope, message=None), new, taken, f"{op}:{record}", now)
+    return new, records.TakenIn(record, min(said_at, now))
 
 
 def _bury(db: Connection, scope: Scope, stones: Any, now: datetime) -> None:

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from kai.model.context import ContextBlock, Correction, Verdict
 from kai.model.errors import MemoryMovedError
-from kai.model.ids import DispatchId, SessionId
+from kai.model.ids import DispatchId, SessionId, TurnId
 from kai.model.memory import Scope, Searched, Way
 from kai.store import ledger
 from kai.store.binding import Connection, Error
@@ -94,6 +94,18 @@ def dispatch(
         ledger.note(db, replace(scope, way=Way.AUTO), "inject", _with_submitted(sending.searched, of), now)
     except Error as error:  # nobody reads what nobody can be told of
         raise MemoryMovedError(f"the audit cannot be written ({error})", unrecorded=True) from error
+
+
+def found(db: Connection, session: SessionId, turn: TurnId, shown: Sequence[tuple[str, int]]) -> None:
+    """(record, revision) that a tool of this turn's agent was answered: its session has them from now on."""
+    row = db.execute(
+        "SELECT dispatch FROM dispatch WHERE turn = ? AND session = ? ORDER BY attempt DESC LIMIT 1", (turn, session)
+    ).fetchone()
+    if row is not None:
+        db.executemany(
+            "INSERT OR IGNORE INTO mem_exposure VALUES (?, ?, ?, ?, 1)",
+            [(session, record, revision, row[0]) for record, revision in shown],
+        )
 
 
 def _with_submitted(searched: Sequence[Searched], of: dict[str, int]) -> list[Searched]:

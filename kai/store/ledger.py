@@ -72,9 +72,20 @@ def note(
         insert(db, "mem_audit", **given, **values(one))
 
 
-def audit(db: Connection, scope: Scope, limit: int) -> list[dict[str, Any]]:
-    """What was read and written for the person, the newest first."""
-    rows = db.execute("SELECT * FROM mem_audit WHERE principal = ? ORDER BY seq DESC LIMIT ?", (scope.principal, limit))
+def audit(db: Connection, scope: Scope, limit: int, *, mine: bool = False) -> list[dict[str, Any]]:
+    """What was read and written for the person, the newest first. `mine`: also what others read of the person's."""
+    own = f"person/{scope.principal}/"
+    of_mine = " OR instr(namespace, ?2) = 1 OR instr(namespace, 'granted:' || ?2) = 1" if mine else ""
+    rows = db.execute(
+        f"SELECT * FROM mem_audit WHERE principal = ?1{of_mine} ORDER BY seq DESC LIMIT ?3",
+        (scope.principal, own, limit),
+    )
+    return [dict(row) for row in rows]
+
+
+def of_turn(db: Connection, turn: TurnId) -> list[dict[str, Any]]:
+    """What was read and written in a turn, in its order."""
+    rows = db.execute("SELECT * FROM mem_audit WHERE turn = ? ORDER BY seq", (turn,))
     return [dict(row) for row in rows]
 
 

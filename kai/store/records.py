@@ -28,26 +28,55 @@ def save(db: Connection, scope: Scope, new: NewRecord, op: str, now: datetime) -
 
 @dataclass(frozen=True, slots=True)
 class TakenIn:
-    """What an export says of a record beside its content."""
+    """What is known of a record that is not being said right now. Without an id it is a record of its own.
 
-    record: str
-    said_at: datetime
+    `waits`: it is a candidate. `said_by` is who said it, unless the person.
+    """
+
+    record: str = ""
+    said_at: datetime | None = None
+    origin: Origin = Origin.IMPORT
+    said_by: str = ""
+    waits: bool = False
 
 
-def take_in(db: Connection, scope: Scope, new: NewRecord, taken: TakenIn, op: str, now: datetime) -> MemoryReceipt:
-    """Keep a record of an export. What was forgotten here since stays forgotten, whatever the export says."""
+def take_in(
+    db: Connection, scope: Scope, new: NewRecord, taken: TakenIn, op: str, now: datetime, *, operation: str = "import"
+) -> MemoryReceipt:
+    """Keep a record of an export, a file, a talk. What was forgotten here stays so, and what was corrected as well."""
 
     def work() -> Made:
-        row = db.execute("SELECT owner, status, revision FROM mem_record WHERE record = ?", (taken.record,)).fetchone()
-        if row is None:
-            return _save(db, scope, new, op, now, taken)
-        if row["owner"] != scope.principal:
-            return Deed.REJECTED, "unknown", "", 0, 0
-        if row["status"] == Status.FORGOTTEN:
-            return Deed.REJECTED, "tombstoned", taken.record, 0, row["revision"]
-        return Deed.NOOP, "known", taken.record, row["revision"], row["revision"]
+        return _taken_before(db, scope, new, taken) or _save(db, scope, new, op, now, taken)
 
-    return once(db, scope, "import", op, [asdict(new), asdict(taken)], now, work)
+    return once(db, scope, operation, op, [asdict(new), asdict(taken)], now, work)
+
+
+def foreseen(db: Connection, scope: Scope, new: NewRecord, taken: TakenIn, now: datetime) -> MemoryReceipt:
+    """What `take_in` would come to now. Keeps nothing."""
+    kept = Deed.COMMITTED, "", taken.record, 0, 1
+    made = _taken_before(db, scope, new, taken) or _judge(db, scope, new, taken.origin)[1] or kept
+    outcome, reason, record, base, revision = made
+    return MemoryReceipt("", "import", outcome, record, base, revision, reason, scope.principal, scope.way, at=now)
+
+
+def _taken_before(db: Connection, scope: Scope, new: NewRecord, taken: TakenIn) -> Made | None:
+    """Its id is known, or its text is that of any version of something that was not forgotten."""
+    if not taken.record:
+        text = keyed(db, compared(plain(new.text).strip()))
+        row = db.execute(
+            "SELECT r.record, r.revision FROM mem_revision v JOIN mem_record r USING (record) WHERE v.digest = ? AND "
+            "r.owner = ? AND r.status IN ('active', 'candidate', 'superseded') ORDER BY r.status LIMIT 1",
+            (text, scope.principal),
+        ).fetchone()
+        return (Deed.NOOP, "known", row["record"], row["revision"], row["revision"]) if row else None
+    row = db.execute("SELECT owner, status, revision FROM mem_record WHERE record = ?", (taken.record,)).fetchone()
+    if row is None:
+        return None
+    if row["owner"] != scope.principal:
+        return Deed.REJECTED, "unknown", "", 0, 0
+    if row["status"] == Status.FORGOTTEN:
+        return Deed.REJECTED, "tombstoned", taken.record, 0, row["revision"]
+    return Deed.NOOP, "known", taken.record, row["revision"], row["revision"]
 
 
 def correct(
@@ -105,8 +134,8 @@ def restore(db: Connection, scope: Scope, record: str, op: str, now: datetime) -
         db.execute(
             "UPDATE mem_revision SET expires_at = NULL WHERE record = ? AND revision = ?", (record, known.revision)
         )
-        _supersede(db, known.owner, known.namespace, known.family, now)
-        _set(db, known, Status.ACTIVE, now)
+        supersede(db, known.owner, known.namespace, known.family, now)
+        put(db, known, Status.ACTIVE, now)
         shelves.add(db, known.seq)
         return Deed.COMMITTED, "", record, known.revision, known.revision
 
@@ -162,7 +191,7 @@ def expire(db: Connection, now: datetime, keep_days: int) -> tuple[int, int]:
     gone = read_all(Record, over)
     for record in gone:
         shelves.drop(db, record.seq)
-        _set(db, record, Status.EXPIRED, now)
+        put(db, record, Status.EXPIRED, now)
     old = db.execute(
         f"{RECORDS} WHERE r.status IN ('forgotten', 'superseded') AND r.changed_at < ? AND EXISTS (SELECT 1 FROM "
         "mem_revision x WHERE x.record = r.record AND x.content <> '') ORDER BY r.seq LIMIT 500",
@@ -207,29 +236,16 @@ def is_buried(db: Connection, owner: PrincipalId, text: str) -> bool:
 
 
 def _save(db: Connection, scope: Scope, new: NewRecord, op: str, now: datetime, taken: "TakenIn | None" = None) -> Made:
-    here = place(db, scope)
-    content = plain(new.text).strip()
-    namespace = new.namespace or namespaces.of_kind(scope, new.kind, shared=here.is_shared)
-    origin = Origin.IMPORT if taken else _origin(scope)
-    audience = _audience(db, here, namespace, new.sources)
-    reason = _refused(content) or _out_of_place(here, namespace, new, origin)
-    if not reason and origin is not Origin.EXPLICIT_USER and is_buried(db, scope.principal, content):
-        reason = "tombstoned"
-    if reason:
-        return Deed.REJECTED, reason, "", 0, 0
-    digest = keyed(db, compared(content))
-    same = db.execute(
-        "SELECT r.record, r.revision FROM mem_revision v JOIN mem_record r USING (record, revision) WHERE v.digest = ? "
-        "AND r.owner = ? AND r.namespace = ? AND r.status = 'active' AND r.audience IS ?",
-        (digest, scope.principal, namespace, audience),
-    ).fetchone()
-    if same:
-        return Deed.NOOP, "known", same["record"], same["revision"], same["revision"]
+    origin = taken.origin if taken else _origin(scope)
+    (content, namespace, audience), settled = _judge(db, scope, new, origin)
+    if settled:
+        return settled
     if origin is Origin.EXPLICIT_USER:
         _lift(db, scope.principal, content, now)
-    _supersede(db, scope.principal, namespace, new.family, now)
-    is_candidate = origin in (Origin.AGENT_NOTE, Origin.LEARNED)
-    record = taken.record if taken else fresh("rec")
+    is_candidate = taken.waits if taken else origin in (Origin.AGENT_NOTE, Origin.LEARNED)
+    if not is_candidate:
+        supersede(db, scope.principal, namespace, new.family, now)
+    record = (taken.record if taken else "") or fresh("rec")
     seq = insert(
         db,
         "mem_record",
@@ -249,12 +265,35 @@ def _save(db: Connection, scope: Scope, new: NewRecord, op: str, now: datetime, 
         changed_at=now,
     )
     until = now + timedelta(seconds=new.ttl_s) if new.ttl_s else None
-    _put(db, scope, record, 1, content, origin, op, (taken.said_at if taken else now, until))
+    said_at, by = ((taken.said_at or now), taken.said_by) if taken else (now, "")
+    _put(db, scope, record, 1, content, origin, op, (said_at, until, by))
     for source, revision in new.sources:
         db.execute("INSERT OR IGNORE INTO mem_edge VALUES (?, ?, ?)", (record, source, revision))
     if not is_candidate:
         shelves.add(db, seq)
     return Deed.COMMITTED, "candidate" if is_candidate else "", record, 0, 1
+
+
+def _judge(
+    db: Connection, scope: Scope, new: NewRecord, origin: Origin
+) -> tuple[tuple[str, str, str | None], Made | None]:
+    """The text as it would be kept, where, and for whom; and what it comes to, unless it may be kept."""
+    here = place(db, scope)
+    content = plain(new.text).strip()
+    namespace = new.namespace or namespaces.of_kind(scope, new.kind, shared=here.is_shared)
+    audience = _audience(db, here, namespace, new.sources)
+    kept = content, namespace, audience
+    reason = _refused(content) or _out_of_place(here, namespace, new, origin)
+    if not reason and origin is not Origin.EXPLICIT_USER and is_buried(db, scope.principal, content):
+        reason = "tombstoned"
+    if reason:
+        return kept, (Deed.REJECTED, reason, "", 0, 0)
+    same = db.execute(
+        "SELECT r.record, r.revision FROM mem_revision v JOIN mem_record r USING (record, revision) WHERE v.digest = ? "
+        "AND r.owner = ? AND r.namespace = ? AND r.status = 'active' AND r.audience IS ?",
+        (keyed(db, compared(content)), scope.principal, namespace, audience),
+    ).fetchone()
+    return kept, (Deed.NOOP, "known", same["record"], same["revision"], same["revision"]) if same else None
 
 
 def _out_of_place(here: Place, namespace: str, new: NewRecord, origin: Origin) -> str:
@@ -334,7 +373,7 @@ def _revise(db: Connection, scope: Scope, known: Record, content: str, origin: O
         "UPDATE mem_revision SET valid_to = ? WHERE record = ? AND revision = ?",
         (stamp(now), known.record, known.revision),
     )
-    _put(db, scope, known.record, known.revision + 1, content, origin, op, (now, known.expires_at))
+    _put(db, scope, known.record, known.revision + 1, content, origin, op, (now, known.expires_at, ""))
     db.execute(
         "UPDATE mem_record SET revision = revision + 1, changed_at = ? WHERE record = ?", (stamp(now), known.record)
     )
@@ -348,9 +387,9 @@ def _put(
     content: str,
     origin: Origin,
     op: str,
-    times: tuple[datetime, datetime | None],
+    said: tuple[datetime, datetime | None, str],
 ) -> None:
-    """`times`: from when on it holds, and until when."""
+    """`said`: from when on it holds, until when, and by whom when not the person."""
     insert(
         db,
         "mem_revision",
@@ -359,20 +398,20 @@ def _put(
         content=content,
         digest=keyed(db, compared(content)),
         origin=origin,
-        said_by=people.get(db, scope.principal).name,
-        said_at=times[0],
+        said_by=said[2] or people.get(db, scope.principal).name,
+        said_at=said[0],
         message=scope.message,
         op=op,
         supersedes=revision - 1 or None,
-        valid_from=times[0],
-        expires_at=times[1],
+        valid_from=said[0],
+        expires_at=said[1],
     )
 
 
 def bury(db: Connection, known: Record, now: datetime) -> None:
     """Out of use, out of every index, with a stone on each of its texts; sessions that saw it are not used again."""
     shelves.drop(db, known.seq)
-    _set(db, known, Status.FORGOTTEN, now)
+    put(db, known, Status.FORGOTTEN, now)
     secret = own_secret(db)
     rows = db.execute("SELECT DISTINCT digest FROM mem_revision WHERE record = ?", (known.record,)).fetchall()
     db.executemany(
@@ -397,7 +436,7 @@ def _withdraw_derived(db: Connection, record: str) -> None:
         retire_exposed(db, derived)
 
 
-def _supersede(db: Connection, owner: PrincipalId, namespace: str, family: str, now: datetime) -> None:
+def supersede(db: Connection, owner: PrincipalId, namespace: str, family: str, now: datetime) -> None:
     """A family has one current record: the one before steps back."""
     if not family:
         return
@@ -407,8 +446,8 @@ def _supersede(db: Connection, owner: PrincipalId, namespace: str, family: str, 
     )
     for known in read_all(Record, rows):
         shelves.drop(db, known.seq)
-        _set(db, known, Status.SUPERSEDED, now)
+        put(db, known, Status.SUPERSEDED, now)
 
 
-def _set(db: Connection, known: Record, status: Status, now: datetime) -> None:
+def put(db: Connection, known: Record, status: Status, now: datetime) -> None:
     db.execute("UPDATE mem_record SET status = ?, changed_at = ? WHERE record = ?", (status, stamp(now), known.record))

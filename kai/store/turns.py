@@ -31,6 +31,7 @@ class Ended(NamedTuple):
 
     answer: Message | None
     claimed: tuple[Delivery, ...]
+    outcome: Outcome | None = None  # what was told, where somebody looked at it before
 
 
 def get(db: Connection, turn: TurnId) -> Turn:

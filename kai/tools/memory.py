@@ -7,7 +7,7 @@ from typing import Any
 
 from kai.memory.retrieval import Found
 from kai.model.memory import Deed, Kind, MemoryReceipt, NewRecord, Scope
-from kai.store import eligible, ledger, namespaces, records
+from kai.store import eligible, exposures, ledger, namespaces, records
 from kai.store.binding import Connection
 from kai.tools.scope import RunScope
 from kai.turns.parts import Parts
@@ -22,6 +22,9 @@ async def search(parts: Parts, scope: RunScope, query: str, namespace: str, limi
     policy, wanted = scope.run.agent.memory, (namespace,) if namespace else ()
     found, dropped = await Remembering(parts).search(scope.memory, query, wanted, policy)
     hits = _fitting(found, limit)
+    if hits and scope.turn is not None:  # what is taken back of it later ends the session, or is told to it
+        shown = [(hit["record"], hit["revision"]) for hit in hits]
+        await parts.store.write_soft(exposures.found, scope.run.session, scope.turn.turn, shown)
     more = {"reason": found.reason} if found.reason else {}
     status = "omitted_budget" if found.scored and not hits else found.status
     return {"status": status, **more, "eligible": len(found.scored), "hits": hits, "not_granted": list(dropped)}

@@ -57,7 +57,9 @@ def scope_of(db: Connection, run: LiveRun, rights: frozenset[Right] = frozenset(
         people.get(db, run.principal)
     except UnknownThingError:
         raise DeniedError("whom this run was started for is not here any more") from None
-    if session is None or session.state != "live" or not {principal, run.principal} <= set(channel.members):
+    # A session that was shown what is forgotten meanwhile is used for no other turn; the one that runs is finished.
+    is_over = session is None or session.state not in (("live", "retired") if turn else ("live",))
+    if session is None or is_over or not {principal, run.principal} <= set(channel.members):
         raise DeniedError("what this run was started for is over")
     said = messages.get(db, turn.message) if turn else None
     own = said is not None and said.author is Author.PERSON and said.principal == principal

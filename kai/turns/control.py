@@ -21,7 +21,8 @@ COMMANDS: dict[str, str] = {
     "retry": "/retry: run the last turn again that did not end well",
     "status": "/status: what runs and what waits",
     "context": "/context: what went before your last message",
-    "memory": "/memory [WORDS]: what is remembered of you here; /memory restore ID brings back what was forgotten",
+    "memory": "/memory [WORDS]: what is remembered of you here; /memory restore ID brings back what was forgotten; "
+    "/memory candidates, accept ID, reject ID: what waits for your word",
     "remember": "/remember TEXT: keep something; 'preference: TEXT' goes along with every message",
     "forget": "/forget TEXT: use something no more, by its ID or its words",
     "jobs": "/jobs: scheduled jobs (not built yet)",

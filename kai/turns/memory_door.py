@@ -3,15 +3,18 @@
 from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from kai.memory.embedding.embedder import EmbedderUnavailableError
+from kai.memory.notebook import Entry, entries
 from kai.memory.retrieval import Found
 from kai.model.errors import BadInputError, DeniedError
 from kai.model.ids import ChannelId, fresh
-from kai.model.memory import Kind, MemoryReceipt, NewRecord, Record, Scope, Status, Way
-from kai.store import archive, grants, ledger, people, records, redaction, shelves, upkeep, vectors
+from kai.model.memory import Deed, Kind, MemoryReceipt, NewRecord, Record, Scope, Status, Way
+from kai.store import archive, candidates, grants, ledger, people, records, redaction, shelves, upkeep, vectors
 from kai.store.binding import Connection
+from kai.store.records import TakenIn
 from kai.turns.door import Caller
 from kai.turns.parts import Parts
 from kai.turns.remembering import OFF, Remembering, told
@@ -63,6 +66,12 @@ class MemoryDoor:
     async def deed_redact(self, scope: Scope, record: str, op: str) -> View:
         return _receipt(await self._remembering.operate("redact", redaction.redact, scope, record, op=op))
 
+    async def deed_accept(self, scope: Scope, record: str, op: str) -> View:
+        return _receipt(await self._remembering.operate("accept", candidates.accept, scope, record, op=op))
+
+    async def deed_reject(self, scope: Scope, record: str, op: str) -> View:
+        return _receipt(await self._remembering.operate("reject", candidates.reject, scope, record, op=op))
+
     async def deed_grant(self, scope: Scope, op: str, what: str, to: str, days: float) -> View:
         until = self._parts.clock.now() + timedelta(days=days) if days else None
         return _receipt(await self._remembering.operate("grant", grants.grant, scope, what, to, until, op=op))
@@ -95,23 +104,27 @@ class MemoryDoor:
     async def deed_receipts(self, scope: Scope, limit: int) -> list[View]:
         return [_receipt(one) for one in await self._parts.store.read(ledger.receipts, scope, limit)]
 
-    async def deed_audit(self, scope: Scope, limit: int) -> list[View]:
-        return await self._parts.store.read(ledger.audit, scope, limit)
+    async def deed_audit(self, scope: Scope, limit: int, mine: bool) -> list[View]:
+        return await self._parts.store.read(partial(ledger.audit, mine=mine), scope, limit)
 
     async def deed_export(self, scope: Scope) -> View:
         return await self._parts.store.write(archive.written, scope, self._parts.clock.now())
 
-    async def deed_import(self, scope: Scope, op: str, document: dict[str, Any]) -> View:
-        receipts = await self._parts.store.write(
-            archive.read_back, scope, document, op or fresh("o"), self._parts.clock.now()
-        )
+    async def deed_import(self, scope: Scope, op: str, document: dict[str, Any], markdown: str, dry_run: bool) -> View:
+        """An export, or the text of a MEMORY.md; its entries are told with the lines that they stand in."""
+        found = entries(markdown)
+        pieces = [(NewRecord(one.text, one.kind, pinned=False), TakenIn(said_at=one.said_at)) for one in found]
+        work = partial(archive.take_in if markdown else archive.read_back, dry=dry_run)
+        asked = scope, pieces if markdown else document, op or fresh("o"), self._parts.clock.now()
+        receipts = await (self._parts.store.read if dry_run else self._parts.store.write)(work, *asked)
         if self._parts.vectors is not None:
             self._parts.vectors.keeper.wake()
         counts: dict[str, int] = {}
         for one in receipts:
             key = one.outcome if not one.reason else f"{one.outcome}: {one.reason}"
             counts[key] = counts.get(key, 0) + 1
-        return {"receipts": [_receipt(one) for one in receipts], "counts": counts}
+        told_of = [_entry(one, receipt) for one, receipt in zip(found, receipts, strict=bool(markdown))]
+        return {"receipts": [_receipt(one) for one in receipts], "counts": counts, "entries": told_of}
 
     async def deed_gc(self) -> View:
         parts = self._parts
@@ -139,6 +152,13 @@ def _is_own(db: Connection, caller: Caller) -> bool:
 
 def _receipt(receipt: MemoryReceipt) -> View:
     return {**asdict(receipt), "sentence": told(receipt)}
+
+
+def _entry(entry: Entry, receipt: MemoryReceipt) -> View:
+    """What became of an entry of a file. What is refused is not said again: it may be a secret."""
+    text = "" if receipt.outcome is Deed.REJECTED else entry.text
+    about = {"line": entry.line, "kind": entry.kind, "text": text}
+    return {**about, "outcome": receipt.outcome, "reason": receipt.reason, "record": receipt.record}
 
 
 def _record(record: Record) -> View:

@@ -1,23 +1,33 @@
 """What is done to memory, for whoever asks: in the chat, over the API, by an agent. Each ends as a receipt."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from kai.log import log
 from kai.memory.retrieval import Found, StoreRetriever
 from kai.model.agents import Policy
 from kai.model.errors import StoreError
 from kai.model.ids import MessageId, fresh
-from kai.model.memory import Deed, Kind, MemoryReceipt, NewRecord, Record, Scope
+from kai.model.memory import Deed, Kind, MemoryReceipt, NewRecord, Record, Scope, Status
 from kai.model.people import Address, Person
-from kai.store import channels, exposures, ledger, records, words
+from kai.store import candidates, channels, exposures, ledger, records, words
 from kai.text.graphemes import shorten
 from kai.turns.control import Command
 from kai.turns.parts import Parts
 
 COMMANDS = frozenset({"memory", "remember", "forget"})
 _KIND = re.compile(rf"({'|'.join(Kind)}):\s*", re.IGNORECASE)
+_BY_ID: Mapping[str, Callable[..., MemoryReceipt]] = {
+    "restore": records.restore,
+    "accept": candidates.accept,
+    "reject": candidates.reject,
+}
+_DONE = {
+    "save": "Saved", "correct": "Corrected", "forget": "Forgotten", "restore": "Restored", "redact": "Erased",
+    "accept": "Accepted", "reject": "Turned down", "learn": "Saved", "keep_run": "Saved",
+}  # fmt: skip
 _LISTED = 10
 _SHOWN_CHARS = 160
 OFF = "Memory is off here (the setting memory.enabled): facts live in the file MEMORY.md."
@@ -93,8 +103,12 @@ class Remembering:
         if command.name == "forget":
             return await self._forget(scope, command.argument)
         first, _, rest = command.argument.partition(" ")
-        if first == "restore" and rest:
-            return told(await self.operate("restore", records.restore, scope, rest.strip(), op=_op(scope)))
+        if first in _BY_ID and rest:
+            return told(await self.operate(first, _BY_ID[first], scope, rest.strip(), op=_op(scope)))
+        if command.argument == "candidates":
+            waiting = await self._parts.store.read(records.listing, scope, status=Status.CANDIDATE, limit=_LISTED)
+            how = ["/memory accept ID uses it, /memory reject ID turns it down."] if waiting else ["Nothing waits."]
+            return "\n".join([*map(_line, waiting), *how])
         return await self._list(scope, command.argument)
 
     async def _remember(self, scope: Scope, text: str) -> str:
@@ -148,12 +162,12 @@ class Remembering:
 
 def told(receipt: MemoryReceipt, text: str = "") -> str:
     """What a receipt says, for a person. Nothing is claimed that it does not hold."""
-    done = {"save": "Saved", "correct": "Corrected", "forget": "Forgotten", "restore": "Restored", "redact": "Erased"}
-    word = done.get(receipt.operation, receipt.operation.capitalize())
+    word = _DONE.get(receipt.operation, receipt.operation.capitalize())
     quoted = f": “{shorten(' '.join(text.split()), _SHOWN_CHARS)}”" if text else "."
     if receipt.outcome is Deed.COMMITTED:
         if receipt.reason == "candidate":
-            return f"Kept as a candidate ({receipt.record}): not used before it is accepted."
+            waits = f"Kept as a candidate ({receipt.record}){quoted.removesuffix('.')}"
+            return f"{waits}: not used before it is accepted. /memory accept {receipt.record} does that."
         undo = f" /memory restore {receipt.record} brings it back." if receipt.operation == "forget" else ""
         return f"{word} ({receipt.record}){quoted}{undo}"
     if receipt.outcome is Deed.NOOP:
@@ -163,9 +177,12 @@ def told(receipt: MemoryReceipt, text: str = "") -> str:
     return f"Not {word.lower()}: {why}."
 
 
-def footer(receipts: Sequence[MemoryReceipt]) -> str:
-    """What stands below an answer in whose turn memory was written, whatever the answer claims."""
-    return "\n".join(f"— {told(receipt)}" for receipt in receipts)
+def footer(receipts: Sequence[MemoryReceipt], texts: Mapping[str, str] = MappingProxyType({})) -> str:
+    """What stands below an answer in whose turn memory was written, whatever the answer claims.
+
+    `texts` are of records by their ids: what the person did not ask for is told with its words.
+    """
+    return "\n".join(f"— {told(receipt, texts.get(receipt.record, ''))}" for receipt in receipts)
 
 
 def _op(scope: Scope) -> str:

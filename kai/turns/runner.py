@@ -29,18 +29,18 @@ from kai.model.messages import Message
 from kai.model.states import DispatchState, TurnState
 from kai.model.turns import DeliveryKind, Dispatch, NewDelivery, Outcome, SessionRow, Turn
 from kai.protocols.child import StopReport
-from kai.store import deliveries, exposures, sessions, turns
+from kai.store import deliveries, delivering, exposures, sessions, turns
 from kai.turns import outbox
 from kai.turns.asking import Asking
 from kai.turns.attempts import failed, mark_sent, prepare
 from kai.turns.facts import facts_for, media_for, sending_of, without_memory
 from kai.turns.fold import Fold
 from kai.turns.holding import Holding, held_until
+from kai.turns.learning import below
 from kai.turns.live import Bell, LiveTurn
 from kai.turns.opening import Opening, may_go_on
 from kai.turns.parts import Parts
 from kai.turns.pool import Live
-from kai.turns.remembering import footer
 from kai.turns.route import Begun, Looked, Next, Route, decide, look, look_at_next
 from kai.turns.steering import Steering
 from kai.turns.survivors import Survivor
@@ -418,8 +418,8 @@ class Runner:
         bell = self._bell(running)
         with anyio.CancelScope(shield=True):
             outcome = await self._with_login(route, outcome)
-            below = footer(self._parts.delegating.receipts_of(self._parts, turn.turn))
-            owed = outbox.deliveries(turn.turn, turn.address, outcome, backend=backend, below=below)
+            told = await below(self._parts, turn, route, outcome)
+            owed = outbox.deliveries(turn.turn, turn.address, outcome, backend=backend, below=told)
             for attempt in range(1, FINISH_TRIES + 1):
                 now = self._parts.clock.now()
                 # Whoever listens and stands still gets what is owed from the same transaction. Any other claims it: the
@@ -429,7 +429,7 @@ class Runner:
                     bell.owe()
                 try:
                     ended = await self._parts.store.write(
-                        turns.finish, turn.turn, running.dispatch, outcome, owed, name, now, taker
+                        delivering.finish, turn.turn, running.dispatch, outcome, owed, name, now, taker
                     )
                     break
                 except StoreError as error:
@@ -439,6 +439,7 @@ class Runner:
                     running.unstored = error.sentence
                     running.over.set()
                     await anyio.sleep(FINISH_RETRY_S)
+            outcome = ended.outcome or outcome
             if ended.claimed:
                 bell.hand(ended.claimed)
                 await checkpoint()  # they go out first

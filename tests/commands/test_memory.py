@@ -26,6 +26,8 @@ def receipt(outcome: str = "committed") -> dict[str, Any]:
         (("forget", "rec-1"), "POST", "records/rec-1/forget", {}),
         (("forget", "rec-1", "--redact"), "POST", "records/rec-1/redact", {}),
         (("restore", "rec-1"), "POST", "records/rec-1/restore", {}),
+        (("accept", "rec-1"), "POST", "records/rec-1/accept", {}),
+        (("reject", "rec-1"), "POST", "records/rec-1/reject", {}),
         (("grant", "rec-1", "kitchen"), "POST", "grants", {"what": "rec-1", "to": "kitchen", "days": 0.0}),
         (("revoke", "g-1"), "POST", "grants/g-1/revoke", {}),
     ],
@@ -58,10 +60,30 @@ def test_an_export_goes_to_a_file_of_ones_own_and_comes_back(kai: Kai, fake: Fak
     assert kai("memory", "export", str(file)) == (0, "", "")
     assert file.stat().st_mode & 0o777 == 0o600
     assert json.loads(kai("memory", "export")[1]) == json.loads(file.read_text())
-    fake.canned["POST", "/v1/memory/import"] = (200, {"counts": {"committed": 3, "rejected: tombstoned": 1}})
+    fake.canned["POST", "/v1/memory/import"] = (
+        200,
+        {"counts": {"committed": 3, "rejected: tombstoned": 1}, "entries": []},
+    )
     assert kai("memory", "import", str(file))[1] == "3 committed\n1 rejected: tombstoned\n"
     file.write_text("no json")
     assert kai("memory", "import", str(file))[0] == 2
+
+
+def test_a_markdown_file_is_looked_at_first_and_told_line_by_line(kai: Kai, fake: FakeDaemon, tmp_path: Path) -> None:
+    entry = {"line": 3, "outcome": "committed", "reason": "", "kind": "fact", "text": "the pump is loud"}
+    refused = {"line": 4, "outcome": "rejected", "reason": "secret:key", "kind": "fact", "text": ""}
+    fake.canned["POST", "/v1/memory/import"] = (200, {"counts": {"committed": 1}, "entries": [entry, refused]})
+    file = tmp_path / "MEMORY.md"
+    file.write_text("- the pump is loud\n")
+    lines = kai("memory", "import", "--dry-run", str(file))[1].splitlines()
+    assert lines[:2] == ["line 3: committed: fact: the pump is loud", "line 4: rejected (secret:key)"]
+    assert lines[-1].startswith("Nothing was kept")
+    assert fake.asked[-1].body == {"dry_run": True, "markdown": "- the pump is loud\n"}
+
+
+def test_what_waits_is_listed(kai: Kai, fake: FakeDaemon) -> None:
+    fake.canned["GET", "/v1/memory/records"] = (200, [{**ROW, "status": "candidate"}])
+    assert "candidate" in kai("memory", "candidates")[1]
 
 
 def test_a_finding_is_an_exit_status(kai: Kai, fake: FakeDaemon) -> None:

@@ -4,7 +4,7 @@ from kai.model.ids import TurnId
 from kai.model.memory import Deed, NewRecord, Origin, Scope, Status, Way
 from kai.store import eligible, ledger, records
 from kai.store.errors import DiskFullError
-from kai.turns import runner
+from kai.turns import learning
 from kai.turns.remembering import Remembering
 from tests.e2e.house import Kai
 from tests.scenarios.harness import Stage, block, recall, scenario, without
@@ -40,7 +40,7 @@ async def crash_after_a_forget(stage: Stage) -> None:
         assert (await kai.client.memory("receipts", {}))[0]["operation"] == "forget"
 
 
-@scenario("S07", without(runner, "footer", lambda _: ""))
+@scenario("S07", without(learning, "footer", lambda *_: ""))
 async def failed_save(stage: Stage) -> None:
     async with stage.kai() as kai:
         accepted = await kai.say("keep it FAKE:slow=40,0.05 FAKE:say=Saved!")

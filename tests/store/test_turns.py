@@ -144,7 +144,7 @@ def test_an_end_is_one_thing(house: House) -> None:
     dispatch = house.sent(turn)
     outcome = replace(DONE, tool_lines=("read x: ok",), usage=Usage(input_tokens=7), native_id="native-1", detail="d")
     owed = NewDelivery(house.door.address, DeliveryKind.ANSWER, "the answer")
-    answer, claimed = turns.finish(house.db, turn, dispatch, outcome, (owed,), "kai", house.now)
+    answer, claimed, _ = turns.finish(house.db, turn, dispatch, outcome, (owed,), "kai", house.now)
     assert claimed == ()
     row = turns.get(house.db, turn)
     assert answer

@@ -71,3 +71,44 @@ async def test_what_is_not_there_is_a_refusal_that_says_so(kai: Kai, deed: str) 
 async def test_what_a_caller_may_not_say_is_refused(kai: Kai, deed: str, fields: dict[str, object]) -> None:
     with pytest.raises(ApiError):
         await kai.client.memory(deed, fields)
+
+
+FILE = """# Memory
+
+- the pump is in the cellar
+- the key is sk-ant-api03-a1B2a1B2a1B2a1B2a1B2a1B2a1B2a1B2a1B2a1B2a1B2a1B2a1B2a1B2a1B2a1B2a1B2a1B2a1B2a1B2
+- the bins go out on Monday (2026-03-01)
+- The bins go out on Monday.
+- it was forgotten
+"""
+
+
+async def test_a_file_is_taken_in_as_it_was_foreseen_and_only_once(kai: Kai) -> None:
+    memory = kai.client.memory
+    await memory("forget", {}, (await memory("save", {"text": "it was forgotten"}))["record"])
+    before = await memory("receipts", {})
+    foreseen = await memory("import", {"markdown": FILE, "dry_run": True})
+    assert await memory("receipts", {}) == before
+    assert await memory("records", {}) == []
+    found = [(one["line"], one["outcome"], one["reason"].partition(":")[0]) for one in foreseen["entries"]]
+    assert found == [
+        (3, "committed", ""), (4, "rejected", "secret"), (5, "committed", ""), (6, "noop", "known"),
+        (7, "rejected", "tombstoned"),
+    ]  # fmt: skip
+    assert "sk-ant" not in str(foreseen)
+    made = await memory("import", {"markdown": FILE})
+    assert made["counts"] == foreseen["counts"]
+    kept = {one["text"]: one for one in await memory("records", {})}
+    assert {one["origin"] for one in kept.values()} == {"import"}
+    assert kept["the bins go out on Monday"]["said_at"].startswith("2026-03-01")
+    again = await memory("import", {"markdown": FILE})
+    assert again["counts"].get("committed") is None
+    assert len(await memory("records", {})) == len(kept) == 2
+
+
+async def test_an_export_can_be_looked_at_first_too(kai: Kai) -> None:
+    memory = kai.client.memory
+    await memory("save", {"text": "the pump is in the cellar"})
+    document = await memory("export", {})
+    document["records"][0]["record"] = "rec-another"
+    assert (await memory("import", {"document": document, "dry_run": True}))["counts"] == {"noop: known": 1}
