@@ -9,6 +9,7 @@ import pytest
 from anyio.to_thread import run_sync
 
 from kai.client import Client
+from kai.resources import module_file
 from tests.e2e.house import House, Kai
 from tests.e2e.test_agents_face import REACH
 from tests.e2e.test_os_users import as_person, house, machine, provision
@@ -34,7 +35,7 @@ async def inside(one: Kai, client: Client, work: str) -> Any:
     """What the Python expression `work` gives inside a run of the client's person."""
     await run_sync(open_up, one, {"attack.py": REACH, "go.py": f"from attack import *\nprint(json.dumps({work}))\n"})
     turn = await one.ask("FAKE:script=go.py", client=client)
-    assert turn["state"] == "done", turn
+    assert turn["state"] == "done", (turn["reason"], turn["detail"])
     return json.loads(turn["answer_text"])
 
 
@@ -63,6 +64,32 @@ async def test_an_agent_is_its_run_as_whatever_os_user_and_never_a_person(house:
         async with as_person(one, "alice") as client:
             forged = f"(os.environ.update(KAI_RUN={bobs!r}), {who})[1]"
             assert json.loads((await inside(one, client, forged))[1])["person"] == "alice"
+
+
+async def test_over_mcp_the_agent_of_each_os_user_has_the_memory_of_its_person(house: House, machine: Machine) -> None:
+    """No token: the process alone tells. The attack: name the other person, and a record of theirs."""
+    pump = await run_sync(lambda: module_file("commands/mcp_pump.py").read_text())
+
+    async def called(one: Kai, client: Client, name: str, **arguments: Any) -> Any:
+        params = {"name": name, "arguments": arguments}
+        line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})
+        await run_sync(open_up, one, {"pump.py": pump})
+        argv = "[sys.executable, '-I', '-S', os.path.dirname(sys.modules['attack'].__file__) + '/pump.py']"
+        work = f"__import__('subprocess').run({argv}, input={line.encode()!r}, capture_output=True).stdout.decode()"
+        return json.loads(json.loads(await inside(one, client, work))["result"]["content"][0]["text"])
+
+    async with house.open() as one:
+        await provision(one)
+        async with as_person(one, "alice") as alice, as_person(one, "bob") as bob:
+            saved = await called(one, alice, "memory_save", text="the safe is behind the painting")
+            assert saved["outcome"] == "committed"
+            theirs = (await alice.memory("records", {}))[0]
+            assert (theirs["text"], await bob.memory("records", {})) == ("the safe is behind the painting", [])
+            found = await called(one, bob, "memory_search", query="safe", principal=theirs["owner"], person="alice")
+            assert (found["status"], found["hits"]) == ("empty", [])
+            refused = await called(one, bob, "memory_forget", record=theirs["record"], base=1)
+            assert (refused["outcome"], refused["reason"]) == ("rejected", "unknown")
+            assert (await called(one, alice, "memory_search", query="safe"))["hits"][0]["record"] == theirs["record"]
 
 
 async def test_a_persons_own_shell_is_that_person_and_no_operator(house: House, machine: Machine) -> None:
