@@ -450,7 +450,7 @@ class Runner:
                 running.live,
                 state=outcome.state.value,
                 text=outcome.text,
-                below=below,
+                below="" if ended.outcome else told,
                 reason=outbox.ending(outcome, turn=turn.turn, backend=backend) if outcome.reason else "",
                 failure=outcome.failure.value if outcome.failure else None,
             )
