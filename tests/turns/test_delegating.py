@@ -112,6 +112,27 @@ async def test_a_stop_of_the_parent_stops_the_children(kai: Kai) -> None:
                 await live.closed.wait()
 
 
+NEST = "import subprocess\nsubprocess.run(['kai', 'tool', 'delegate', '--agent', 'reviewer', 'FAKE:silent'])\n"
+
+
+async def test_a_stop_reaches_what_the_child_had_delegated_itself(kai: Kai) -> None:
+    await anyio.Path(kai.house.root / "sessions" / "nest.py").write_text(NEST)
+    accepted = await kai.say(f"{hands_over('FAKE:script=nest.py')} FAKE:slow=100,0.05")
+    below: list[dict[str, Any]] = []
+    with anyio.fail_after(LIMIT_S):
+        while len(below) < 2 or below[0]["state"] != "running":
+            below = [one for one in await kai.client.turns() if one["delegated"]]
+            await anyio.sleep(0.02)
+    deepest = await kai.daemon.parts.store.read(delegations.of_turn, TurnId(below[0]["turn"]))
+    assert deepest is not None
+    assert (deepest.depth, deepest.lineage, deepest.root) == (2, ("house", "research"), accepted.turn)
+    await kai.client.stop(accepted.turn or "")
+    states = {one["turn"]: one["state"] for one in await kai.client.turns()}
+    assert states.pop(accepted.turn or "") == "stopped"
+    assert set(states.values()) <= {"stopped", "done"}  # the child may have gone on once its own was stopped
+    assert states[below[0]["turn"]] == "stopped"
+
+
 async def test_a_parent_that_ends_takes_its_children_along(kai: Kai) -> None:
     accepted = await kai.say(hands_over("FAKE:silent", more="_--seconds_1"))
     turn = await kai.end(accepted)
