@@ -439,6 +439,7 @@ class Runner:
                     running.unstored = error.sentence
                     running.over.set()
                     await anyio.sleep(FINISH_RETRY_S)
+            told = told if ended.outcome in (None, outcome) else ""  # withheld: nothing of it is told
             outcome = ended.outcome or outcome
             if ended.claimed:
                 bell.hand(ended.claimed)
@@ -450,7 +451,7 @@ class Runner:
                 running.live,
                 state=outcome.state.value,
                 text=outcome.text,
-                below="" if ended.outcome else told,
+                below=told,
                 reason=outbox.ending(outcome, turn=turn.turn, backend=backend) if outcome.reason else "",
                 failure=outcome.failure.value if outcome.failure else None,
             )
