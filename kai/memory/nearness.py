@@ -126,15 +126,13 @@ class Nearness:
     def at_hand(self, db: Connection, spaces: Sequence[vectors.Space], query: str) -> Asked | None:
         """The question, when its vector is known and every index there is stands as `db` does: nothing is made for it.
 
-        For a transaction that writes: an index must not follow what may yet be undone.
+        For a transaction that writes: nothing that is kept in memory may follow what may yet be undone.
         """
         known, question = self._known, self._questions.get(self._key(query))
         if known is None or question is None or known[0] != self.embedder.identity:
             return None
         for space in spaces:
             index = self._indexes.get((known[1], space.number))
-            if space.embedder is None:
-                continue
             if space.embedder != known[1] or index is None or not index.engine or len(index.engine) > _AT_ONCE:
                 return None
             if index.lock.locked() or vectors.moved(db, space.number, index.seen)[1]:

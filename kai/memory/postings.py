@@ -47,12 +47,10 @@ class Postings:
     _held_bytes: int = 0
     _lock: Lock = field(default_factory=Lock)
 
-    def matches(
-        self, db: Connection, numbers: Iterable[int], text: str, limit: int, *, keeps: bool = True
-    ) -> dict[int, float]:
+    def matches(self, db: Connection, numbers: Iterable[int], text: str, limit: int) -> dict[int, float]:
         """Row of a record to its BM25 score: the best `limit` of each shelf.
 
-        `keeps` False: within a transaction that may yet be undone; nothing that is read there is kept.
+        What is read is kept: `db` must see nothing on these shelves that may yet be undone (`VectorStage.at_hand`).
         """
         from kai.memory.index.engine import best  # noqa: I001, PLC0415 - before numpy: it sets its one thread
         import numpy as np  # noqa: PLC0415
@@ -60,7 +58,7 @@ class Postings:
         terms = shelves.terms(text)
         found: dict[int, float] = {}
         for number in numbers:
-            ours = _Search(self, db, number, vectors.last_move_on(db, number), keeps)
+            ours = _Search(self, db, number, vectors.last_move_on(db, number))
             entries = [ours.entry(term) for term in shelves.chosen(terms, ours.count)]
             if not entries:
                 continue
@@ -96,7 +94,6 @@ class _Search:
     db: Connection
     number: int
     last: int
-    keeps: bool
 
     def count(self, term: str) -> int:
         """How many rows hold it. A rare word is read for it: that costs no more."""
@@ -111,22 +108,21 @@ class _Search:
     def entry(self, term: str) -> _Entry:
         known = self.held.get(self.number, term)
         if known is None:
-            known = _read(self.db, self.number, term)
+            known = _read(self.db, self.number, term, self.last)
         elif known.seen < self.last:
             last, changed = vectors.moved(self.db, self.number, known.seen)
             if last - known.read > _DRIFT + len(known.rows) // 8:
-                known = _read(self.db, self.number, term)
+                known = _read(self.db, self.number, term, self.last)
             elif changed:
                 known = _followed(self.db, self.number, term, known, last, min(changed))
-        if self.keeps:
-            self.held.keep(self.number, term, known)
+        self.held.keep(self.number, term, known)
         return known
 
 
-def _read(db: Connection, number: int, term: str) -> _Entry:
-    seen = vectors.last_move(db)
+def _read(db: Connection, number: int, term: str, last: int) -> _Entry:
+    """`last`: of this shelf, for the numbers of moves that are undone on another come again."""
     rows, scores = _numbers(shelves.postings(db, number, term))
-    return _Entry(rows, scores, seen, seen)
+    return _Entry(rows, scores, last, last)
 
 
 def _followed(db: Connection, number: int, term: str, known: _Entry, last: int, least: int) -> _Entry:

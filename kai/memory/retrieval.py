@@ -158,7 +158,7 @@ class StoreRetriever:
                     question = self.vectors.at_hand(db, spaces, query)
                     if question is None:
                         return None  # the question has to be embedded
-                    asked = _Asking(question, self.vectors.floor, writes=True)
+                    asked = _Asking(question, self.vectors.floor)
                 else:
                     self._near.discard(scope.principal)
             return self._for_block(db, scope, query, policy, (session, False), asked)
@@ -285,7 +285,7 @@ class StoreRetriever:
             from kai.memory.postings import Postings  # noqa: PLC0415 it is for who has vectors
 
             self.postings = Postings(self.counts)
-        return self.postings.matches(db, numbers, query, limit, keeps=not asked.writes)
+        return self.postings.matches(db, numbers, query, limit)
 
     def _candidates(
         self, db: Connection, query: str, keyword: Mapping[int, float], near: Mapping[int, float] | None
@@ -303,7 +303,6 @@ class _Asking:
     question: Question | None = None
     floor: float = 0.0
     reason: str = ""
-    writes: bool = False  # within a transaction that may yet be undone
 
 
 def _standing(db: Connection, here: Place, best: Ranking, now: datetime) -> list[tuple[Candidate, Standing]]:
