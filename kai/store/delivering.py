@@ -46,6 +46,8 @@ def _closed(db: Connection, turn: Turn, now: datetime) -> str:
         return ""
     if channels.address_of(db, turn.address).channel != turn.channel:
         return MOVED
+    if turn.temporary:  # nothing that is remembered went into it, and nothing of memory is looked at
+        return ""
     sent = db.execute(_SENT, (turn.turn,)).fetchall()
     if not sent:
         return ""
