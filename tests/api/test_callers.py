@@ -1,15 +1,12 @@
 """Who calls follows from the peer's uid, and a process of a run is never taken for a person."""
 
 import os
-import time
 
-import anyio
 import pytest
 
 from kai.api.callers import Callers
-from kai.api.peers import Peer, run_of_peer
+from kai.api.peers import Peer
 from kai.model.errors import DeniedError, UnknownThingError
-from kai.model.ids import RunId
 from kai.model.people import Person
 from tests.api.fake_door import ANNA, BEN, FakeDirectory
 
@@ -129,41 +126,3 @@ async def test_a_refusal_is_not_remembered_once_the_person_is_added() -> None:
 async def test_the_real_os_user_of_this_process_is_found() -> None:
     found = await Callers(FakeDirectory(), lambda: ()).resolve(Peer(os.getuid(), os.getgid(), os.getpid()), "")
     assert found.operator
-
-
-async def test_the_run_of_a_peer_is_looked_up_once() -> None:
-    asked: list[int] = []
-
-    def run_of(pid: int) -> RunId | None:
-        asked.append(pid)
-        return RunId("r-1")
-
-    one = peer(1001)
-    assert [await run_of_peer(one, run_of), await run_of_peer(one, run_of)] == ["r-1", "r-1"]
-    assert asked == [os.getpid()]
-
-
-async def test_a_peer_outside_of_every_run_belongs_to_none() -> None:
-    assert await run_of_peer(peer(1001), lambda _: None) is None
-    assert await run_of_peer(Peer(1001, 1001, 0), lambda _: RunId("r-1")) is None
-
-
-async def test_a_peer_whose_process_is_gone_is_refused_as_its_run_cannot_be_told() -> None:
-    gone = await anyio.open_process(["true"])
-    await gone.wait()
-    with pytest.raises(DeniedError, match="is gone"):
-        await run_of_peer(Peer(1001, 1001, gone.pid), lambda _: None)
-
-
-async def test_a_pid_that_another_process_has_by_now_tells_nothing() -> None:
-    """The attack: connect, exit, and let the pid pass to a process outside of every run."""
-    now = time.clock_gettime(time.CLOCK_BOOTTIME)
-    later = await anyio.open_process(["sleep", "100"])
-    try:
-        assert await run_of_peer(Peer(1001, 1001, os.getpid(), now), lambda _: None) is None
-        assert await run_of_peer(Peer(1001, 1001, later.pid, now + 5), lambda _: RunId("r-1")) == "r-1"
-        with pytest.raises(DeniedError, match="is gone"):
-            await run_of_peer(Peer(1001, 1001, later.pid, now - 5), lambda _: RunId("r-1"))
-    finally:
-        later.kill()
-        await later.aclose()
