@@ -66,7 +66,9 @@ def is_temporary(db: Connection, turn: str | None) -> bool:
 
 def _turn(db: Connection, turn: TurnId) -> None:
     # What a provider said of a failure may quote the words.
-    db.execute("UPDATE turn SET detail = '', reason = iif(reason = '', '', ?) WHERE turn = ?", (ERASED, turn))
+    db.execute(
+        "UPDATE turn SET detail = '', reason = CASE reason WHEN '' THEN '' ELSE ? END WHERE turn = ?", (ERASED, turn)
+    )
     for number in _told(db, turn):
         db.execute("UPDATE delivery SET text = ? WHERE number = ?", (ERASED, number))
     db.execute("UPDATE question SET title = ?, detail = '', choice = '' WHERE turn = ?", (ERASED, turn))

@@ -15,7 +15,7 @@ from kai.protocols.driver import DriverSetup
 from kai.protocols.registry import transport_frame
 from kai.store import messages, snapshots, turns
 from kai.store.binding import Connection
-from kai.turns.facts import facts_of_preview, media_for
+from kai.turns.facts import facts_of_preview, media_for, pictures
 from kai.turns.parts import Parts
 from kai.turns.route import decide, look
 
@@ -60,7 +60,10 @@ class Evidence:
         if await self._parts.store.read(snapshots.is_blank, dispatch.dispatch):
             return {**about, "ok": True, "checks": [], "note": "it was temporary: its text is erased, its hash kept"}
         manifest = self._parts.config.manifest(dispatch.backend)
-        prompt = Prompt(dispatch.dispatch, block.text, await media_for(manifest, message), bare=block.bare)
+        media = await media_for(manifest, message)
+        if len(media) < len(pictures(manifest, message)):
+            return {**about, "ok": True, "checks": [], "note": "a picture that went along is gone"}
+        prompt = Prompt(dispatch.dispatch, block.text, media, bare=block.bare)
         frame = transport_frame(DriverSetup(manifest=manifest, cwd="/"), prompt, dispatch.native_id)
         return {**about, **evidence.verify(block, frame, dispatch.frame_sha256)}
 

@@ -2,6 +2,7 @@
 
 import os
 import pwd
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from kai.model.backends import Manifest
 from kai.model.context import Budget, Facts, HistoryBounds, Media, MemoryMode, Retrieval, RetrievalStatus, Skill
 from kai.model.ids import SessionId, TurnId
 from kai.model.memory import Scope, Way
-from kai.model.messages import Message
+from kai.model.messages import AttachmentInfo, Message
 from kai.model.work import BRIEF_MESSAGES, Delegation
 from kai.settings.checks import MAX_PROMPT_BYTES
 from kai.settings.files import read
@@ -211,13 +212,23 @@ def identity_mark(parts: Parts, route: Route) -> str:
 
 
 async def media_for(manifest: Manifest, message: Message) -> tuple[Media, ...]:
-    """Pictures that go along as blocks of their own, where the backend takes them; a large one is named by its path."""
+    """Pictures that go along as blocks of their own, where the backend takes them; a large one is named by its path.
+
+    One that is gone by now is left out: a retry may come long after retention has removed it.
+    """
+    found = []
+    for one in pictures(manifest, message):
+        with suppress(FileNotFoundError):
+            found.append(Media(one.ref, one.media_type, await anyio.Path(one.path).read_bytes()))
+    return tuple(found)
+
+
+def pictures(manifest: Manifest, message: Message) -> tuple[AttachmentInfo, ...]:
+    """The files of a message that go along as blocks of their own."""
     if not manifest.can.images:
         return ()
-    pictures = [
-        one for one in message.attachments if one.media_type.startswith("image/") and one.size_bytes <= MEDIA_BYTES
-    ]
-    return tuple([Media(one.ref, one.media_type, await anyio.Path(one.path).read_bytes()) for one in pictures])
+    every = (one for one in message.attachments if one.media_type.startswith("image/"))
+    return tuple(one for one in every if one.size_bytes <= MEDIA_BYTES)
 
 
 @dataclass(frozen=True, slots=True)

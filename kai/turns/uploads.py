@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import anyio
 from anyio import to_thread
 
 from kai.launcher.errand import RefusedError, contents
@@ -18,13 +19,13 @@ FETCH_BYTES = 64 * 1024 * 1024  # of one file, which is in memory on its way
 
 
 async def handed(parts: Parts, route: Route, message: Message) -> tuple[str, ...]:
-    """Where the agent finds each file of `message`; empty for one that could not be brought to it.
+    """Where the agent finds each file of `message`; empty for one that is gone, or could not be brought to it.
 
     The daemon's own user reads them where they lie. To another OS user they are brought, once each, by an errand as
     that user; what was brought longer than ``attachments.days`` ago is removed on the way.
     """
     if route.os_user == os_user() or not message.attachments:
-        return tuple(one.path for one in message.attachments)
+        return tuple([one.path if await anyio.Path(one.path).exists() else "" for one in message.attachments])
     folder = parts.folders.brought(route.home)
     paths = []
     for one in message.attachments:

@@ -10,6 +10,8 @@ import pytest
 from kai.client import Client
 from kai.model.context import MARKER
 from kai.model.errors import ApiError
+from kai.model.ids import AttachmentRef
+from kai.model.messages import InboundMessage
 from kai.model.turns import DeliveryKind
 from tests.e2e.house import House, Kai
 
@@ -106,9 +108,6 @@ async def test_a_native_command_goes_bare_and_the_block_rides_on_the_next_messag
 async def test_files_come_along_by_path(kai: Kai) -> None:
     info = await kai.client.attach(b"some bytes", "../../etc/CLAUDE.md", "text/plain")
     assert "/" not in info["name"]
-    from kai.model.ids import AttachmentRef
-    from kai.model.messages import InboundMessage
-
     accepted = await kai.client.receive(
         InboundMessage("", "shell", "", "", "with-file", "", (AttachmentRef(info["ref"]),))
     )
@@ -117,6 +116,28 @@ async def test_files_come_along_by_path(kai: Kai) -> None:
     text = (await kai.client.context(turn["turn"]))["text"]
     path = next(word for word in text.split() if "/attachments/" in word).strip(".,;:\"'()[]“”")
     assert await anyio.Path(path).read_bytes() == b"some bytes"
+
+
+async def test_a_picture_that_is_gone_at_a_retry_is_named_as_that_and_the_turn_goes_on(
+    tmp_path: Path,
+) -> None:
+    house = House(tmp_path, backend="fake-acp")
+    manifest = house.folders.config / "backends/fake-acp/backend.yaml"
+    manifest.write_text(manifest.read_text().replace("can: {resume", "can: {images: true, resume"))
+    async with house.open() as kai:
+        info = await kai.client.attach(b"\x89PNG", "cat.png", "image/png")
+        asked = InboundMessage("", "shell", "", "", "picture", "look FAKE:say=seen", (AttachmentRef(info["ref"]),))
+        first = await kai.end(await kai.client.receive(asked))
+        assert b'"mimeType"' in house.log.read_bytes()
+        path = next((house.folders.state / "attachments").glob("*.png"))
+        path.unlink()
+        again = (await kai.client.retry(first["turn"]))["turn"]
+        async for _ in kai.client.events(again):
+            pass
+        assert (await kai.client.turn(again))["answer_text"] == "seen"
+        assert 'file "cat.png", which cannot be read from here' in (await kai.client.context(again))["text"]
+        checked = await kai.client.verify(first["turn"])
+        assert (checked["ok"], checked["dispatches"][0]["note"]) == (True, "a picture that went along is gone")
 
 
 async def test_a_message_of_a_megabyte_is_answered(kai: Kai) -> None:
