@@ -25,6 +25,7 @@ CLAUSES = (
     "resume refused",
     "model changed",
     "temporary",
+    "kai's tools",
     "kinds of failures",
     "passing error",
     "cut answer",
