@@ -260,8 +260,6 @@ def _sudo(path: str) -> str:
 
 def main(stdin: BinaryIO, stdout: BinaryIO) -> None:
     """Do the one thing that is asked for."""
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    os.umask(0o077)
     body: Iterator[bytes] = iter(())
     with contextlib.ExitStack() as held:
         try:
@@ -293,5 +291,7 @@ def _pieces(file: int, left: int) -> Iterator[bytes]:
         yield piece
 
 
-if __name__ == "__main__":
+if __name__ == "__main__":  # what holds for the whole process stands here: tests call `main` in theirs
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    os.umask(0o077)
     main(sys.stdin.buffer, sys.stdout.buffer)

@@ -4,6 +4,7 @@ import errno
 import io
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -176,3 +177,9 @@ def test_what_is_no_request_is_answered_as_such(line: bytes) -> None:
     out = io.BytesIO()
     errand.main(io.BytesIO(line), out)
     assert json.loads(out.getvalue())["state"] == "unreadable"
+
+
+def test_an_errand_in_this_process_leaves_it_as_it_was() -> None:
+    """A worker that ran one was killed by the next pipe that nobody read, whatever test it was at by then."""
+    errand.main(io.BytesIO(b"{}\n"), io.BytesIO())
+    assert signal.getsignal(signal.SIGPIPE) is signal.SIG_IGN
