@@ -197,8 +197,8 @@ def main(argv: list[str]) -> int:
     options = parser.parse_args(argv)
     figures: list[Figure] = []
     for agent in AGENTS:
-        if options.backends and agent.backend not in options.backends:
-            continue
+        if not agent.has_model or (options.backends and agent.backend not in options.backends):
+            continue  # `kai bench` measures the one without a model
         if not agent.is_installed:
             print(f"{agent.backend}: skipped, {agent.program} is not installed (scripts/install-agents --all)")
             continue
