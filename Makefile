@@ -65,8 +65,8 @@ storm: $(TOOLS) ## ten thousand faults within 45 minutes; nothing lost, nothing 
 	@$(BIN)/python -m tests.crash --storm $(ARGS)
 booted: $(TOOLS) ## the installed service on a really booted Debian 12 and 13: what, expected, seen
 	@scripts/setup-tests && $(BIN)/python -m tests.booted $(ARGS)
-scenarios: $(TOOLS) ## the scenarios of memory and context, each with its control: id, sentence, pass, control fails
-	@$(BIN)/python -m tests.scenarios
+scenarios: $(TOOLS) ## the scenarios of memory and context, each with its control: id, sentence, pass, control fails (ARGS=--proof: 10,000 retrievals)
+	@$(BIN)/python -m tests.scenarios $(ARGS)
 matrix-switch: $(TOOLS) ## every ordered pair of agent CLIs, changed in mid-talk for real
 	@scripts/setup-tests
 	@scripts/install-agents --all

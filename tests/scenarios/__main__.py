@@ -43,4 +43,8 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    if "--proof" in sys.argv:
+        from tests.scenarios import proof
+
+        sys.exit(proof.main())
     sys.exit(main())
