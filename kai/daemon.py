@@ -79,10 +79,11 @@ class Daemon:
     async def behind(self) -> "ApiParts":
         """What stands behind the faces, the work included."""
         work = await self.work()
-        if self._parts is None:
-            parts_of = await to_thread.run_sync(_parts_of)
-            self._parts = await to_thread.run_sync(parts_of, self.ground, work, self.threshold)
-        return self._parts
+        async with self._one:  # the first requests may come at once
+            if self._parts is None:
+                parts_of = await to_thread.run_sync(_parts_of)
+                self._parts = await to_thread.run_sync(parts_of, self.ground, work, self.threshold)
+            return self._parts
 
     @property
     def at_work(self) -> "Work | None":

@@ -10,6 +10,7 @@ import pytest
 
 from kai.client import Client
 from kai.clock import SystemClock
+from kai.daemon import daemon
 from kai.store import deliveries
 from kai.store.database import open_store
 from tests.crash.storm import Storm
@@ -162,6 +163,18 @@ async def test_nothing_of_a_removed_person_goes_on(tmp_path: Path) -> None:
         await kai.client.remove_person(me["name"])
     async with house.open() as kai:
         assert await kai.client.people() == []  # a new one would be taken for the removed
+
+
+async def test_the_first_two_requests_at_once_meet_the_same_parts(tmp_path: Path) -> None:
+    made = []
+    async with daemon(House(tmp_path).folders) as serving, anyio.create_task_group() as tasks:
+
+        async def ask() -> None:
+            made.append(await serving.behind())
+
+        tasks.start_soon(ask)
+        tasks.start_soon(ask)
+    assert made[0] is made[1]
 
 
 async def test_no_variable_of_the_environment_says_who_we_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

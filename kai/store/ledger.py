@@ -83,12 +83,6 @@ def audit(db: Connection, scope: Scope, limit: int, *, mine: bool = False) -> li
     return [dict(row) for row in rows]
 
 
-def of_turn(db: Connection, turn: TurnId) -> list[dict[str, Any]]:
-    """What was read and written in a turn, in its order."""
-    rows = db.execute("SELECT * FROM mem_audit WHERE turn = ? ORDER BY seq", (turn,))
-    return [dict(row) for row in rows]
-
-
 def drop_old(db: Connection, before: datetime) -> int:
     """Erase the audit from before then. Receipts stay: they are what a repeat is known by."""
     return db.execute("DELETE FROM mem_audit WHERE at < ?", (stamp(before),)).rowcount
